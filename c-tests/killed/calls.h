@@ -2,7 +2,7 @@
 #ifndef KILLED_CALLS_H
 #define KILLED_CALLS_H
 
-#include "death.h"
+#include "data.h"
 
 /* Operations under way at a time, and address space for a buffer of each. */
 enum { MOST_UNDER_WAY = 3 };

@@ -10,7 +10,6 @@ static MPI_Datatype datatype_of[4];
 static MPI_Op operation_of[REDUCTIONS];
 /* Calls of user-defined operations in this process, and at which of them it dies: 0 for never. */
 static int function_calls, deadly_call;
-static void die(void);
 
 static void count_call(void)
 {

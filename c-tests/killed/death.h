@@ -2,7 +2,7 @@
 #ifndef KILLED_DEATH_H
 #define KILLED_DEATH_H
 
-#include "data.h"
+#include "check.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -15,7 +15,15 @@
 #include <time.h>
 #include <ucontext.h>
 
-enum { MOST_ROUNDS = MOST_RANKS };
+enum { MOST_RANKS = 64, MOST_ROUNDS = MOST_RANKS };
+/* An error so many nanoseconds after the death or the call is late. */
+#define LATE 2000000000u
+
+/* When the victim dies: in front of a call; behind it (of a request: while it is under way); after some microseconds; when somebody
+ * touches a page of its buffer; in its n-th call of a user-defined operation; when it yields its core, goes to sleep, or copies from
+ * another process for the n-th time. */
+enum death { BEFORE, BEHIND, TIMER, PAGE, FUNCTION, YIELDS, SLEEPS, COPIES, DEATHS };
+static const char *const death_names[] = {"before", "behind", "timer", "page", "function", "yields", "sleeps", "copies"};
 
 /* Nanoseconds at which the victims have died; how many ranks are ready for a round, and through with it; what they have found. */
 struct board {
@@ -26,12 +34,82 @@ struct board {
 };
 static struct board *board;
 static int round_now;
+/* What this rank does, and since when. */
+static char doing[300] = "the start";
+static uint64_t entered, run_delay;
+
+static int below(uint64_t *random, int limit)
+{
+    return (int) (next_random(random) % (uint64_t) limit);
+}
 
 static uint64_t nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/* A call may take so long. */
+static void restart_watchdog(void)
+{
+    const char *seconds = getenv("C_SUITE_WATCHDOG");
+    alarm(seconds ? (unsigned) atoi(seconds) : 45);
+}
+
+/* Nanoseconds for which this thread has waited for a core. */
+static uint64_t waited_for_core(void)
+{
+    unsigned long long run = 0, waited = 0;
+    FILE *file = fopen("/proc/self/schedstat", "r");
+    if (file && fscanf(file, "%llu %llu", &run, &waited) != 2)
+        waited = 0;
+    if (file)
+        fclose(file);
+    return waited;
+}
+
+/* Before a call of which `doing` says what it is. */
+static void begin_call(int traces)
+{
+    if (traces)
+        fprintf(stderr, "[rank %d] %.6f %s\n", rank, (double) nanoseconds() / 1e9, doing);
+    restart_watchdog();
+    run_delay = waited_for_core();
+    entered = nanoseconds();
+}
+
+/* The call has returned an error because of the death: how long that took. */
+static void note_time(void)
+{
+    uint64_t now = nanoseconds(), died = board->died_at[round_now], longest = board->longest;
+    uint64_t since = entered > died ? entered : died;
+    uint64_t taken = died && now > since ? now - since : 0;
+    while (taken > longest && !__atomic_compare_exchange_n(&board->longest, &longest, taken, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    if (taken > LATE) {
+        __atomic_fetch_add(&board->late, 1, __ATOMIC_RELAXED);
+        fprintf(stderr, "[rank %d] LATE: %.2f s, of which it waited %.2f s for a core: %s\n", rank, (double) taken / 1e9,
+                (double) (waited_for_core() - run_delay) / 1e9, doing);
+    }
+}
+
+/* This many survivors are through; nobody needs MPI for it. */
+static void wait_for_others(int *counter, int survivors)
+{
+    __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
+    snprintf(doing, sizeof doing, "outside of MPI, until all others are through");
+    while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) < survivors)
+        usleep(300);
+}
+
+/* The end of a survivor; the last one prints the sums. */
+static void end_survivor(int seed, int rounds)
+{
+    __atomic_fetch_add(&board->failures, check_failures, __ATOMIC_SEQ_CST);
+    if (__atomic_add_fetch(&board->ended, 1, __ATOMIC_SEQ_CST) == size - rounds)
+        fprintf(stderr, "killed: %s, seed %d, %d rounds, %d errors, the longest %.0f ms, %d late\n",
+                board->failures ? "failed" : "all was right", seed, rounds, board->errors, (double) board->longest / 1e6, board->late);
 }
 
 static void share_board(void)
@@ -76,7 +154,7 @@ static void die_in(int microseconds)
 }
 
 /* Whoever touches this page of a buffer in this process ends it. Of the kernel, which copies for others, this is an error. */
-static void die_at_page(char *buffer, size_t bytes, uint64_t *random)
+static inline void die_at_page(char *buffer, size_t bytes, uint64_t *random)
 {
     size_t page = (size_t) sysconf(_SC_PAGESIZE), pages = bytes / page;
     char *where = buffer + (pages ? (size_t) below(random, (int) pages) * page : 0);

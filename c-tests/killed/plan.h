@@ -2,9 +2,9 @@
 #ifndef KILLED_PLAN_H
 #define KILLED_PLAN_H
 
-#include "check.h"
+#include "death.h"
 
-enum { MOST_RANKS = 64, MOST_STEPS = 32, MOST_BLOCK = 256 << 10 };
+enum { MOST_STEPS = 32, MOST_BLOCK = 256 << 10 };
 
 /* Neighbourhood operations from NEIGHBOR_ALLGATHER on, reductions from REDUCE to EXSCAN. */
 enum kind {
@@ -31,12 +31,6 @@ static const char *const type_names[] = {"bytes", "numbers", "holes", "pairs"};
 /* OWN_SUM: user-defined; COMPOSITION: user-defined and not commutative. */
 enum reduction { SUM, MAXIMUM, BXOR, OWN_SUM, COMPOSITION, REDUCTIONS };
 static const char *const reduction_names[] = {"sum", "max", "bxor", "own_sum", "composition"};
-
-/* When the victim dies: in front of a call; behind it (of a request: while it is under way); after some microseconds; when somebody
- * touches a page of its buffer; in its n-th call of a user-defined operation; when it yields its core, goes to sleep, or copies from
- * another process for the n-th time. */
-enum death { BEFORE, BEHIND, TIMER, PAGE, FUNCTION, YIELDS, SLEEPS, COPIES, DEATHS };
-static const char *const death_names[] = {"before", "behind", "timer", "page", "function", "yields", "sleeps", "copies"};
 
 /* The base is MPI_COMM_WORLD in the first round, later a communicator of the living. */
 enum place { BASE, DUPLICATE, REVERSED, HALVES, PLACES };
@@ -75,11 +69,6 @@ struct plan {
 static struct {
     int kind, form, death, place, manner, bytes, type;
 } wanted = {-1, -1, -1, -1, -1, -1, -1};
-
-static int below(uint64_t *random, int limit)
-{
-    return (int) (next_random(random) % (uint64_t) limit);
-}
 
 static int either(int chosen, int drawn)
 {

@@ -9,8 +9,6 @@
 #define _GNU_SOURCE
 #include "calls.h"
 
-#define LATE 2000000000u
-
 static struct plan plan;
 static struct call calls[MOST_UNDER_WAY];
 /* Of `calls`, by age. */
@@ -18,8 +16,6 @@ static int under_way[MOST_UNDER_WAY], count_under_way;
 static MPI_Comm comm, ring;
 /* This rank is to die; the dead is a member of `comm`. */
 static int is_victim, is_member, errors, traces;
-static uint64_t entered, run_delay;
-static char doing[300] = "the start";
 
 static void hangs(int signal_number)
 {
@@ -34,42 +30,19 @@ static void hangs(int signal_number)
     _exit(97);
 }
 
-/* A call may take so long. */
-static void restart_watchdog(void)
-{
-    const char *seconds = getenv("C_SUITE_WATCHDOG");
-    alarm(seconds ? (unsigned) atoi(seconds) : 45);
-}
-
-/* Nanoseconds for which this thread has waited for a core. */
-static uint64_t waited_for_core(void)
-{
-    unsigned long long run = 0, waited = 0;
-    FILE *file = fopen("/proc/self/schedstat", "r");
-    if (file && fscanf(file, "%llu %llu", &run, &waited) != 2)
-        waited = 0;
-    if (file)
-        fclose(file);
-    return waited;
-}
-
 static void enter(const struct call *call, const char *what)
 {
     snprintf(doing, sizeof doing, "step %d of %d, %s %s (%s) of %s, count %d, root %d, reduction %s%s, window %d, the death in step %d",
              (int) (call->step - plan.step_of), plan.steps, form_names[call->step->form], kind_names[call->step->kind], what,
              type_names[call->step->type], call->step->count, call->step->root, reduction_names[call->step->reduction],
              call->in_place ? ", in place" : "", plan.window, plan.step);
-    if (traces)
-        fprintf(stderr, "[rank %d] %.6f %s\n", rank, (double) nanoseconds() / 1e9, doing);
-    restart_watchdog();
-    run_delay = waited_for_core();
-    entered = nanoseconds();
+    begin_call(traces);
 }
 
 /* An error is expected from now on, and has come in time. */
 static void note_error(int code)
 {
-    uint64_t now = nanoseconds(), died = board->died_at[round_now], longest = board->longest;
+    uint64_t now = nanoseconds(), died = board->died_at[round_now];
     char text[MPI_MAX_ERROR_STRING];
     int length;
     MPI(MPI_Error_string(code, text, &length));
@@ -85,15 +58,7 @@ static void note_error(int code)
         check_failed(__FILE__, __LINE__, "TEXT: %s: %s", doing, text);
     if (errors++ == 0)
         __atomic_fetch_add(&board->errors, 1, __ATOMIC_RELAXED);
-    uint64_t since = entered > died ? entered : died;
-    uint64_t taken = died && now > since ? now - since : 0;
-    while (taken > longest && !__atomic_compare_exchange_n(&board->longest, &longest, taken, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    if (taken > LATE) {
-        __atomic_fetch_add(&board->late, 1, __ATOMIC_RELAXED);
-        fprintf(stderr, "[rank %d] LATE: %.2f s, of which it waited %.2f s for a core: %s\n", rank, (double) taken / 1e9,
-                (double) (waited_for_core() - run_delay) / 1e9, doing);
-    }
+    note_time();
 }
 
 static void looked_at(struct call *call, int code)
@@ -231,15 +196,6 @@ static void run_step(int number)
         complete_oldest();
 }
 
-/* This many survivors are through; nobody needs MPI for it. */
-static void wait_for_others(int *counter, int survivors)
-{
-    __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
-    snprintf(doing, sizeof doing, "outside of MPI, until all others are through");
-    while (__atomic_load_n(counter, __ATOMIC_SEQ_CST) < survivors)
-        usleep(300);
-}
-
 static MPI_Comm base_of_living(void)
 {
     MPI_Group all, some;
@@ -348,9 +304,6 @@ int main(int argc, char **argv)
             if (plan.living[i] != plan.victim)
                 living[to++] = plan.living[i];
     }
-    __atomic_fetch_add(&board->failures, check_failures, __ATOMIC_SEQ_CST);
-    if (__atomic_add_fetch(&board->ended, 1, __ATOMIC_SEQ_CST) == size - rounds)
-        fprintf(stderr, "killed: %s, seed %d, %d rounds, %d errors, the longest %.0f ms, %d late\n",
-                board->failures ? "failed" : "all was right", plain[0], rounds, board->errors, (double) board->longest / 1e6, board->late);
+    end_survivor(plain[0], rounds);
     _exit(check_failures ? 95 : 0);
 }

@@ -3,33 +3,38 @@
 //! Such a thread sleeps on the process's futex word, so that whoever wakes the process wakes it, too. Invariant: the condition is checked
 //! after each announcement and each sleep.
 
-use super::WAITER;
+use super::wait::{self, Looks};
+use super::{WAITER, liveness};
+use crate::error::Result;
 use crate::node;
 use crate::os::schedule;
 use std::time::Duration;
 
-/// Looks before the core is given away, where every rank has a core of its own.
-const LOOKS: u32 = 200;
-/// Yields before it sleeps.
-const YIELDS: u32 = 4;
 /// The longest sleep: a wake-up can be missed where the kernel has no fence for all cores.
 const LONGEST: Duration = Duration::from_millis(10);
 
+/// Waits until it `holds`, what other ranks store. `missing` names a process because of which it may never.
+///
+/// Errors: MPI_ERR_OTHER, that process is lost.
+pub fn until_stored(
+    holds: &mut dyn FnMut() -> bool,
+    missing: &dyn Fn() -> Option<u32>,
+) -> Result<()> {
+    let mut looks = Looks::default();
+    until(|| looks.look(false, holds, missing)).map_err(liveness::explain)
+}
+
 /// Asks `done` again and again until it returns a result. Nothing makes progress in here but what other threads and processes do.
 pub fn until<R>(mut done: impl FnMut() -> Option<R>) -> R {
-    if !node::is_oversubscribed() {
-        for _ in 0..LOOKS {
-            if let Some(result) = done() {
-                return result;
-            }
-            std::hint::spin_loop();
-        }
-    }
-    for _ in 0..YIELDS {
-        if let Some(result) = done() {
-            return result;
-        }
-        schedule::yield_now();
+    let mut result = None;
+    let mut is_done = || {
+        result = done();
+        result.is_some()
+    };
+    let comes_soon =
+        wait::soon(node::is_oversubscribed(), &mut is_done) || wait::soon(true, is_done);
+    if comes_soon && let Some(result) = result {
+        return result;
     }
     loop {
         let Some(waiter) = WAITER.get() else {

@@ -1,14 +1,18 @@
 //! Waiting: spin while an answer is likely at once. What comes then is in `long_wait.rs`.
 //!
+//! There is one way to wait, for messages ([`until`] and its kin) and for what other ranks store in shared memory ([`soon`], then
+//! [`until_stored`]). On the library's own threads, which enter no engine, it is `aside.rs`; a task waits by being polled (`tasks.rs`).
+//!
 //! A waiting thread polls the engines of what it waits for, and now and then the others, which no thread may be waiting for.
 //! Invariant: the condition is checked after each poll.
 
 use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{liveness, long_wait, numbers, spin_limit, tasks};
+use crate::error::Result;
 use crate::os::{monotonic_nanoseconds, schedule};
+use crate::transport::Route;
 pub use crate::transport::peer::{FILE, WINDOW};
-use crate::transport::{Loss, Route};
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
@@ -27,6 +31,10 @@ static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
 /// What users can set about waiting.
 pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wait::SLEEP_AFTER];
 
+/// Looks at what another rank is to store before the engine makes progress in between.
+const LOOKS: u32 = 100;
+/// Of so many looks in vain one asks whether what is waited for can still come; each liveness check does.
+const LOOKS_PER_CHECK: u32 = 16;
 /// Yields before the first poll, where the wait is not for a message.
 const YIELDS: u32 = 4;
 /// The largest learned limit ([`spin_limit`]), polls: as long as it takes to change threads.
@@ -41,6 +49,8 @@ const NET_LOOK: u64 = 16;
 const POLLS_BEFORE_CHECK: u32 = 16;
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
+/// As [`GONE_FOR`], of a process of another host that has ended.
+const ENDED_FOR: u64 = 20_000_000;
 
 /// What a call waits for, for reports.
 #[derive(Clone, Copy, Debug)]
@@ -109,21 +119,30 @@ impl Watch {
     /// Called now and then.
     #[inline]
     pub fn is_gone(&mut self, engine: &Engine, sender: u32) -> bool {
-        let loss = liveness::of(engine, sender);
-        loss.is_some_and(|loss| self.is_over(engine, sender, loss))
+        let Some(loss) = liveness::of(engine, sender) else {
+            return false;
+        };
+        match loss.is_of_process() {
+            // Through shared memory nothing is on its way that one more look does not find.
+            true if !matches!(engine.peer(sender).route, Route::Net(_)) => true,
+            true => self.is_over(ENDED_FOR),
+            false => self.is_over(GONE_FOR),
+        }
+    }
+
+    /// As [`Watch::is_gone`], of a process that is not waited for itself: those that are may end the operation without it.
+    #[inline]
+    pub fn is_long_gone(&mut self, engine: &Engine, process: u32) -> bool {
+        liveness::of(engine, process).is_some() && self.is_over(GONE_FOR)
     }
 
     #[cold]
-    fn is_over(&mut self, engine: &Engine, sender: u32, loss: Loss) -> bool {
-        // Through shared memory nothing is on its way that the last look does not find.
-        if loss.is_of_process() && !matches!(engine.peer(sender).route, Route::Net(_)) {
-            return true;
-        }
+    fn is_over(&mut self, patience: u64) -> bool {
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;
         }
-        now - self.since > GONE_FOR
+        now - self.since > patience
     }
 }
 
@@ -194,10 +213,68 @@ pub fn until_in<R>(
     long_wait::long_wait(engines, reason, all, &mut done)
 }
 
-/// Yields a few times, on an oversubscribed node, in a wait that is not for a message. Returns whether the condition holds; if
-/// not, the caller waits.
+/// A few looks at what another rank is to store, or yields where ranks share cores: it may need this very core. Returns whether it
+/// `holds`; if not, the caller waits.
+#[inline(always)]
+pub fn soon(oversubscribed: bool, mut holds: impl FnMut() -> bool) -> bool {
+    if oversubscribed {
+        return yield_until(holds);
+    }
+    for _ in 0..LOOKS {
+        if holds() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    false
+}
+
+/// Waits until it `holds`, what other ranks store and wake this one for. `missing` names a process because of which it may never.
+///
+/// Errors: MPI_ERR_OTHER, that process is lost.
+pub fn until_stored(
+    number: u32,
+    reason: &Reason,
+    holds: &mut dyn FnMut() -> bool,
+    missing: &dyn Fn(&Engine) -> Option<u32>,
+) -> Result<()> {
+    let mut looks = Looks::default();
+    until_at(number, reason, |engine| {
+        let found = looks.look(engine.checks_liveness(), holds, || missing(engine))?;
+        Some(found.map_err(|process| liveness::error(engine, process)))
+    })
+}
+
+/// The looks of such a wait.
+#[derive(Default)]
+pub(super) struct Looks(u32);
+
+impl Looks {
+    /// A look: whether the wait is over, and the process that is lost if it is in vain.
+    pub fn look(
+        &mut self,
+        checks: bool,
+        holds: &mut dyn FnMut() -> bool,
+        missing: impl FnOnce() -> Option<u32>,
+    ) -> Option<std::result::Result<(), u32>> {
+        if holds() {
+            return Some(Ok(()));
+        }
+        self.0 = self.0.wrapping_add(1);
+        if !checks && !self.0.is_multiple_of(LOOKS_PER_CHECK) {
+            return None;
+        }
+        let process = missing()?;
+        // Lost first, then looked at: what it had stored is there.
+        Some(match holds() {
+            true => Ok(()),
+            false => Err(process),
+        })
+    }
+}
+
 #[inline]
-pub fn yield_until(mut holds: impl FnMut() -> bool) -> bool {
+fn yield_until(mut holds: impl FnMut() -> bool) -> bool {
     let polls = SPINS_OVERSUBSCRIBED.get();
     for _ in 0..polls.clamp(1, 100) {
         if holds() {

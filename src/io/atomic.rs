@@ -21,22 +21,18 @@ use crate::datatype::Buffer;
 use crate::engine::liveness;
 use crate::engine::published::Published;
 use crate::error::{Class, Error, Result};
+use crate::os::backoff::Backoff;
 use crate::os::file::File as Descriptor;
-use crate::os::{monotonic_nanoseconds, schedule};
+use crate::os::monotonic_nanoseconds;
 use crate::queue::range_lock::{Held, Locker, Range, Table};
 use std::cell::Cell;
-
-/// Looks at a table's lock before the core is given away.
-const POLLS: u32 = 100;
-/// Yields before the holder of a table's lock is looked at.
-const YIELDS: u32 = 2000;
 
 /// An access that locks a range.
 struct Access<'a> {
     file: &'a File,
     function: &'static str,
     process: u32,
-    polls: Cell<u32>,
+    backoff: Cell<Backoff>,
 }
 
 impl Locker for Access<'_> {
@@ -47,13 +43,10 @@ impl Locker for Access<'_> {
     }
 
     fn pause(&self) -> bool {
-        let polls = self.polls.get().wrapping_add(1);
-        self.polls.set(polls);
-        match polls < POLLS {
-            true => std::hint::spin_loop(),
-            false => schedule::yield_now(),
-        }
-        polls.is_multiple_of(YIELDS)
+        let mut backoff = self.backoff.get();
+        let is_time = backoff.pause();
+        self.backoff.set(backoff);
+        is_time
     }
 
     fn has_died(&self, process: u32) -> bool {
@@ -195,7 +188,7 @@ impl File {
             file: self,
             function,
             process: self.board.process(),
-            polls: Cell::new(0),
+            backoff: Cell::default(),
         };
         let held = Some(table.locks().lock(&access, range)?);
         Ok(Locked {

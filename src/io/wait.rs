@@ -2,25 +2,14 @@
 //! between, or on one of the library's ([`super::workers`]), which enters no engine.
 
 use super::workers;
-use crate::engine::wait::{Reason, until_at, yield_until};
-use crate::engine::{aside, liveness};
-use crate::error::{Error, Result};
+use crate::engine::aside;
+use crate::engine::wait::{self, Reason, until_at};
+use crate::error::Result;
 use crate::node;
 
-/// Looks in vain before it is asked who is missing.
-const LOOKS: u32 = 16;
-/// Looks before a wait, where every rank has a core of its own.
-const SOON: u32 = 100;
-
-/// A few looks, or yields where ranks share cores. Returns whether one has found that it `holds`.
-pub fn soon(mut holds: impl FnMut() -> bool) -> bool {
-    if node::is_oversubscribed() {
-        return yield_until(holds);
-    }
-    (0..SOON).any(|_| {
-        std::hint::spin_loop();
-        holds()
-    })
+/// A few looks. Returns whether one has found that it `holds`.
+pub fn soon(holds: impl FnMut() -> bool) -> bool {
+    wait::soon(node::is_oversubscribed(), holds)
 }
 
 /// Waits until it `holds`, in this function, for the file of a handle. `missing` is asked now and then, and names a process because of
@@ -33,27 +22,9 @@ pub fn until(
     holds: &mut dyn FnMut() -> bool,
     missing: &dyn Fn() -> Option<u32>,
 ) -> Result<()> {
-    let mut looks = 0u32;
-    let mut look = |error: &dyn Fn(u32) -> Error| {
-        if holds() {
-            return Some(Ok(()));
-        }
-        looks = looks.wrapping_add(1);
-        if !looks.is_multiple_of(LOOKS) {
-            return None;
-        }
-        let process = missing()?;
-        // Lost first, then looked at: what it had stored is there.
-        match holds() {
-            true => Some(Ok(())),
-            false => Some(Err(error(process))),
-        }
-    };
     match workers::is_worker() {
-        true => aside::until(|| look(&liveness::explain)),
-        false => until_at(0, &reason(function, handle), |engine| {
-            look(&|process| liveness::error(engine, process))
-        }),
+        true => aside::until_stored(holds, missing),
+        false => wait::until_stored(0, &reason(function, handle), holds, &|_| missing()),
     }
 }
 

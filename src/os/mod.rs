@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub mod addresses;
+pub mod backoff;
 pub mod cancellation;
 pub mod checked_copy;
 #[cfg(test)]

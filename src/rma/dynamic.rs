@@ -8,11 +8,8 @@ use super::window::{Way, Window};
 use crate::datatype::Buffer;
 use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
-use crate::os::schedule;
+use crate::os::backoff::Backoff;
 use crate::sync::Ordering;
-
-/// Looks at a table that is being changed before it is asked whether its owner lives.
-const LOOKS: u32 = 1000;
 
 impl Window {
     fn as_dynamic(&self) -> Result<&Dynamic> {
@@ -74,12 +71,10 @@ impl Window {
     #[cold]
     fn read_table(&self, target: usize, seen: &mut Seen) -> Result<()> {
         let line = self.block.target(target);
-        let mut looks = 0u32;
+        let mut backoff = Backoff::default();
         while !seen.look_at(line)? {
-            looks += 1;
-            schedule::yield_now();
             let process = self.targets[target].process;
-            if looks.is_multiple_of(LOOKS) && liveness::loss_by_death(process) {
+            if backoff.pause() && liveness::loss_by_death(process) {
                 return fail!(
                     Class::ProcFailed,
                     "target rank {target} of {} has ended while it attached memory",

@@ -15,6 +15,7 @@ use super::window::{Way, Window};
 use super::{locks, ways};
 use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
+use crate::os::backoff::Backoff;
 use crate::os::checked_copy::CheckedCopy;
 use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
@@ -249,11 +250,14 @@ impl<'a> Request<'a> {
     fn begin(window: &'a Window, rank: usize) -> Result<Request<'a>> {
         let target = window.block.target(rank);
         let process = window.targets[rank].process;
+        let mut backoff = Backoff::default();
         let offset = loop {
             match target.helper.load(Ordering::Acquire) {
                 // The target is still in the call that makes the window.
-                WANTED if liveness::loss_by_death(process) => return died(window, rank),
-                WANTED => schedule::yield_now(),
+                WANTED if backoff.pause() && liveness::loss_by_death(process) => {
+                    return died(window, rank);
+                }
+                WANTED => {}
                 NOT_WANTED | FAILED => {
                     return fail!(
                         Class::RmaShared,

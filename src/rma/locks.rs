@@ -6,7 +6,7 @@
 use super::window::Window;
 use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
-use crate::os::schedule;
+use crate::os::backoff::Backoff;
 use crate::queue::named_lock::{self, give_back, try_take};
 use crate::queue::shape;
 use crate::sync::AtomicU32;
@@ -27,11 +27,6 @@ pub(super) const SHAPE: u64 = shape::combine(&[
     number(1) as u64,
     number(12_345_678_901) as u64,
 ]);
-
-/// Polls before the core is given away.
-const POLLS: u32 = 100;
-/// Yields before the holder is looked at.
-const YIELDS: u32 = 2000;
 
 /// The piece that a byte is in.
 #[inline(always)]
@@ -125,17 +120,9 @@ impl<'a> Locks<'a> {
 #[inline(never)]
 pub(super) fn wait(word: &AtomicU32, window: &Window) -> Result<()> {
     let process = window.targets[window.rank].process;
-    let mut polls = 0_u32;
-    let pause = || {
-        polls += 1;
-        if polls < POLLS {
-            std::hint::spin_loop();
-            return false;
-        }
-        schedule::yield_now();
-        polls.is_multiple_of(YIELDS)
-    };
-    let Err(holder) = named_lock::take(word, process, pause, liveness::loss_by_death) else {
+    let mut backoff = Backoff::default();
+    let taken = named_lock::take(word, process, || backoff.pause(), liveness::loss_by_death);
+    let Err(holder) = taken else {
         return Ok(());
     };
     fail!(

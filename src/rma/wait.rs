@@ -4,17 +4,13 @@
 //! between is an atomic update's or the sleeper's membarrier; where the kernel has none, sleeps are short (`engine/long_wait.rs`).
 
 use super::window::{self, Window};
-use crate::engine::wait::{self, Reason, until_at, yield_until};
-use crate::engine::{Engine, liveness, published};
+use crate::engine::wait::{self, Reason, soon, until_stored};
+use crate::engine::{Engine, published};
 use crate::error::Result;
 use crate::node;
 use crate::sync::Ordering;
 use crate::transport::peer::NAME_BYTES;
 
-/// Looks at a flag before the engine makes progress in between.
-const LOOKS: u32 = 100;
-/// Looks in vain before it is asked whether the rank that is waited for can still come.
-const LOOKS_BEFORE_LOSS: u32 = 16;
 /// Of so many calls with which a program may poll, one looks for messages, and lets others have the core where ranks share cores.
 const CALLS_BEFORE_POLL: u32 = 256;
 
@@ -52,38 +48,14 @@ impl Wait<'_> {
         published::name_windows_by(name_of);
         let target = self.target.map(|rank| rank as i32);
         let reason = Reason::at_window(self.function, target, self.window.handle);
-        let mut looks = 0u32;
-        until_at(0, &reason, |engine| {
-            if holds() {
-                return Some(Ok(()));
-            }
-            looks = looks.saturating_add(1);
-            if looks < LOOKS_BEFORE_LOSS {
-                return None;
-            }
-            let process = missing(engine)?;
-            // Lost first, then looked at: what it had stored is there.
-            match holds() {
-                true => Some(Ok(())),
-                false => Some(Err(liveness::error(engine, process))),
-            }
-        })
+        until_stored(0, &reason, holds, missing)
     }
 }
 
 /// A few looks. True when what is waited for is there; if not, it is to be waited for.
 #[inline]
-pub(super) fn holds_soon(mut holds: impl FnMut() -> bool) -> bool {
-    if node::is_oversubscribed() {
-        return yield_until(holds);
-    }
-    for _ in 0..LOOKS {
-        if holds() {
-            return true;
-        }
-        std::hint::spin_loop();
-    }
-    false
+pub(super) fn holds_soon(holds: impl FnMut() -> bool) -> bool {
+    soon(node::is_oversubscribed(), holds)
 }
 
 impl Window {

@@ -1,5 +1,6 @@
-//! Kill tests: `c-tests/killed/program.c` under the staged mpiexec, seed after seed. In each run a rank is killed at a random point of
-//! random collective operations, and the others must get errors and must not hang.
+//! Kill tests: programs of `c-tests/killed` under the staged mpiexec, seed after seed. In each run a rank is killed at a random point of
+//! random collective operations (`program.c`), or of calls on windows, files, memory and communicators (`objects.c`), and the others must
+//! get errors and must not hang.
 //! Invariant: a run passes only if all survivors said that all was right and no process is left. A failure prints the command that
 //! repeats it.
 //!
@@ -7,11 +8,12 @@
 //!     KILLED_SEEDS=1000 cargo test --test killed     # over all trials
 //!     KILLED_SEEDS=1000 cargo test --test killed -- nodes
 //!     cargo test --test killed -- stay               # survivors that give up and stay outside of MPI
+//!     cargo test --test killed -- objects            # windows, files, memory and communicators
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
-//! | `KILLED_SEEDS` | how many seeds, over all trials; default 15 |
+//! | `KILLED_SEEDS` | how many seeds, over all trials; default 26 |
 //! | `KILLED_FIRST` | the first seed, 1 by default |
 //! | `KILLED_RANKS` | numbers of ranks, default `2,3,4,8` |
 //! | `KILLED_JOBS` | runs at one time, default 4 |
@@ -34,7 +36,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use oxmpi::sync::{AtomicU64, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -44,28 +46,87 @@ const MARK: &str = "KILLED_TEST_MARK";
 /// What begins a line of the program about a failure; what it did not say is "OTHER".
 const KINDS: [&str; 6] = ["HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "TEXT"];
 
-/// The ways in which the ranks are on the node, and the variables that make them.
-const TRIALS: [(&str, &[(&str, &str)]); 7] = [
-    ("plain", &[]),
-    ("cores", &[("OXMPI_PRETEND_CORES", "64")]),
-    ("nodes", &[("OXMPI_PRETEND_NODES", "2")]),
-    (
-        "nodes_with_cores",
-        &[("OXMPI_PRETEND_NODES", "2"), ("OXMPI_PRETEND_CORES", "64")],
-    ),
-    ("no_single_copy", &[("OXMPI_SINGLE_COPY", "no")]),
-    ("messages", &[("OXMPI_STAGING", "no")]),
-    // Two hosts, both of them this one, with libfabric between them.
-    (HOSTS, &[("OXMPI_FABRIC", "tcp")]),
-];
+/// What starts the ranks.
+#[derive(Clone, Copy, PartialEq)]
+enum Starter {
+    Ours,
+    /// Two hosts, both of them this one, with libfabric between them: `tests/hosts/mpiexec`.
+    Hosts,
+    /// Debian's, which tells nobody of deaths.
+    Hydra,
+}
 
-/// The trial that tests/hosts/mpiexec starts.
-const HOSTS: &str = "hosts";
+const HYDRA: &str = "/usr/bin/mpiexec.hydra";
+
+/// Which program runs, and how.
+struct Way {
+    name: &'static str,
+    /// Of `c-tests/killed`.
+    program: &'static str,
+    starter: Starter,
+    variables: &'static [(&'static str, &'static str)],
+    arguments: &'static [&'static str],
+}
+
+const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way {
+    Way {
+        name,
+        program,
+        starter,
+        variables: &[],
+        arguments: &[],
+    }
+}
+
+const TRIALS: [Way; 13] = [
+    way("plain", "program", Starter::Ours),
+    Way {
+        variables: &[("OXMPI_PRETEND_CORES", "64")],
+        ..way("cores", "program", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_PRETEND_NODES", "2")],
+        ..way("nodes", "program", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_PRETEND_NODES", "2"), ("OXMPI_PRETEND_CORES", "64")],
+        ..way("nodes_with_cores", "program", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_SINGLE_COPY", "no")],
+        ..way("no_single_copy", "program", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_STAGING", "no")],
+        ..way("messages", "program", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_FABRIC", "tcp")],
+        ..way("hosts", "program", Starter::Hosts)
+    },
+    way("hydra", "program", Starter::Hydra),
+    // Survivors that give up and stay outside of MPI.
+    Way {
+        arguments: &["then=stay"],
+        ..way("stay", "program", Starter::Ours)
+    },
+    way("objects", "objects", Starter::Ours),
+    Way {
+        variables: &[("OXMPI_PRETEND_NODES", "2")],
+        ..way("objects_nodes", "objects", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_FABRIC", "tcp")],
+        ..way("objects_hosts", "objects", Starter::Hosts)
+    },
+    way("objects_hydra", "objects", Starter::Hydra),
+];
 
 /// What all runs share.
 struct Bench {
     mpiexec: PathBuf,
-    program: PathBuf,
+    /// By name.
+    programs: BTreeMap<&'static str, PathBuf>,
     seeds: u64,
     first: u64,
     ranks: Vec<u64>,
@@ -83,12 +144,13 @@ fn number(name: &str, default: u64) -> u64 {
 
 fn bench() -> Result<Bench, String> {
     let (mpiexec, program) = staged::compile("killed/program.c", "killed")?;
+    let (_, objects) = staged::compile("killed/objects.c", "killed-objects")?;
     let ranks = std::env::var("KILLED_RANKS").unwrap_or_else(|_| "2,3,4,8".into());
     let arguments = std::env::var("KILLED_ARGUMENTS").unwrap_or_default();
     Ok(Bench {
         mpiexec,
-        program,
-        seeds: number("KILLED_SEEDS", 15),
+        programs: BTreeMap::from([("program", program), ("objects", objects)]),
+        seeds: number("KILLED_SEEDS", 26),
         first: number("KILLED_FIRST", 1),
         ranks: ranks
             .split(',')
@@ -137,31 +199,29 @@ impl Sums {
 /// Runs a seed.
 ///
 /// Errors: what went wrong, by its word, and how to repeat it with what the job said.
-fn run(
-    bench: &Bench,
-    (name, variables): (&str, &[(&str, &str)]),
-    arguments: &[&str],
-    seed: u64,
-) -> Result<Sums, (String, String)> {
+fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     let mark = format!("{}-{seed}", std::process::id());
     let own = bench.arguments.iter().map(String::as_str);
-    let arguments: Vec<&str> = own.chain(arguments.iter().copied()).collect();
+    let arguments: Vec<&str> = own.chain(way.arguments.iter().copied()).collect();
     let ranks = bench.ranks[(seed % bench.ranks.len() as u64) as usize];
     let rounds = if seed.is_multiple_of(3) { 3 } else { 1 };
     let over_hosts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/mpiexec");
-    let mut command = match name {
-        HOSTS => Command::new(over_hosts),
-        _ => Command::new(&bench.mpiexec),
+    let (program, variables) = (&bench.programs[way.program], way.variables);
+    let mpiexec = match way.starter {
+        Starter::Ours => bench.mpiexec.as_path(),
+        Starter::Hosts => Path::new(over_hosts),
+        Starter::Hydra => Path::new(HYDRA),
     };
+    let mut command = Command::new(mpiexec);
     command
         .args(["-n", &ranks.to_string(), "-disable-auto-cleanup"])
-        .arg(&bench.program)
+        .arg(program)
         .args([seed.to_string(), rounds.to_string()])
         .args(&arguments)
         .envs(variables.iter().copied())
         .env(MARK, &mark)
         .env("C_SUITE_WATCHDOG", bench.limit.to_string())
-        .env("C_SUITE_PROGRAM", "killed/program")
+        .env("C_SUITE_PROGRAM", format!("killed/{}", way.program))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
@@ -171,8 +231,8 @@ fn run(
             .iter()
             .map(|(name, value)| format!("{name}={value} "))
             .collect::<String>(),
-        bench.mpiexec.display(),
-        bench.program.display(),
+        mpiexec.display(),
+        program.display(),
         arguments.join(" "),
     );
     let fail = |kind: &str, text: &str| (kind.to_owned(), format!("{kind}: {shown}\n{text}"));
@@ -203,8 +263,9 @@ fn run(
         return Err(fail("LEFT", &format!("{} processes\n{text}", left.len())));
     }
     // 128 and SIGKILL: the exit code of the first rank that ended.
+    let code = status.and_then(|status| status.code());
     let sums = Sums::read(&errors)
-        .filter(|_| status.and_then(|status| status.code()) == Some(137))
+        .filter(|_| way.starter == Starter::Hydra || code == Some(137))
         .ok_or_else(|| fail("OTHER", &format!("{status:?}\n{text}")))?;
     match bench.strict && sums.late > 0 {
         true => Err(fail("LATE", &text)),
@@ -226,12 +287,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 }
 
 /// A trial's part of the seeds, some at a time.
-fn run_trial(
-    bench: &Bench,
-    name: &str,
-    variables: &[(&str, &str)],
-    arguments: &[&str],
-) -> Result<(), Failed> {
+fn run_trial(bench: &Bench, way: &Way) -> Result<(), Failed> {
     let begin = Instant::now();
     let count = bench.seeds.div_ceil(TRIALS.len() as u64);
     let next = AtomicU64::new(bench.first);
@@ -245,7 +301,7 @@ fn run_trial(
                     if seed >= bench.first + count {
                         break;
                     }
-                    match run(bench, (name, variables), arguments, seed) {
+                    match run(bench, way, seed) {
                         Ok(one) => sums.lock().unwrap().add(&one),
                         Err((kind, text)) => {
                             let mut failures = failures.lock().unwrap();
@@ -258,7 +314,8 @@ fn run_trial(
     });
     let (sums, failures) = (sums.into_inner().unwrap(), failures.into_inner().unwrap());
     eprintln!(
-        "killed: {name}: seeds {} to {}: {} of {count} passed in {:.0} s, the longest until an error {} ms, {} later than 2 s",
+        "killed: {}: seeds {} to {}: {} of {count} passed in {:.0} s, the longest until an error {} ms, {} later than 2 s",
+        way.name,
         bench.first,
         bench.first + count - 1,
         sums.runs,
@@ -292,24 +349,22 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut trials: Vec<Trial> = TRIALS
+    let trials: Vec<Trial> = TRIALS
         .iter()
-        .map(|(name, variables)| {
+        .map(|way| {
             let bench = bench.clone();
-            Trial::test(*name, move || {
-                let fabric = ["libfabric1"];
-                let needs = if *name == HOSTS { &fabric[..] } else { &[] };
-                match parts::has_all(&format!("killed: {name}"), needs) {
-                    true => run_trial(&bench, name, variables, &[]),
+            Trial::test(way.name, move || {
+                let needs: &[&str] = match way.starter {
+                    Starter::Ours => &[],
+                    Starter::Hosts => &["libfabric1"],
+                    Starter::Hydra => &["mpich"],
+                };
+                match parts::has_all(&format!("killed: {}", way.name), needs) {
+                    true => run_trial(&bench, way),
                     false => Ok(()),
                 }
             })
         })
         .collect();
-    // Survivors that give up and stay outside of MPI.
-    let stay = Trial::test("stay", move || {
-        run_trial(&bench, "stay", &[], &["then=stay"])
-    });
-    trials.push(stay);
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -9,7 +9,7 @@ use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
 use crate::engine::liveness::DIFFERENT;
 use crate::engine::long_wait::YIELDS;
-use crate::engine::wait::{Watch, until_at, yield_until};
+use crate::engine::wait::{Watch, soon, until_at};
 use crate::engine::{Engine, enter_at, liveness, tasks};
 #[cfg(test)]
 use crate::sync::scheduler;
@@ -18,8 +18,6 @@ use oxmpi_macros::both;
 use std::ops::Range;
 use std::task::Poll;
 
-/// Looks at a line before the engine makes progress in between.
-const LOOKS: u32 = 100;
 /// Looks in a wait for messages before this rank says that it may sleep: fewer than before it does.
 const RESTLESS: u32 = 8;
 /// Polls of a task before it looks whether those that it waits for still live.
@@ -92,19 +90,10 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             self.wait_in_turns(whom, event, &mut holds);
             return Ok(());
         }
-        if self.plan.oversubscribed {
-            if yield_until(&mut holds) {
-                return Ok(());
-            }
-        } else {
-            for _ in 0..LOOKS {
-                if holds() {
-                    return Ok(());
-                }
-                std::hint::spin_loop();
-            }
+        match soon(self.plan.oversubscribed, &mut holds) {
+            true => Ok(()),
+            false => self.wait_long(whom, event, &mut holds),
         }
-        self.wait_long(whom, event, &mut holds)
     }
 
     /// The rest of a wait, with progress of all that is under way.
@@ -151,7 +140,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Some(DIFFERENT);
         }
         let world = self.missing(engine)?;
-        watch_of_all.is_gone(engine, world).then_some(world)
+        watch_of_all.is_long_gone(engine, world).then_some(world)
     }
 
     /// In a task: polled again whenever the engines are.
@@ -228,7 +217,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let lost = self.worlds(whom).find_map(first(is_gone));
         lost.or_else(|| {
             let world = self.missing(&engine)?;
-            watch_of_all.is_gone(&engine, world).then_some(world)
+            watch_of_all.is_long_gone(&engine, world).then_some(world)
         })
     }
 

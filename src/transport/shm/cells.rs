@@ -1,6 +1,6 @@
 //! Cells: shared memory through which larger data flows between ranks that have no bulk ring. Each rank owns some and lends
 //! them; whoever has read a cell marks it free. Invariant: a cell's state goes 0 → 1 only by its owner and 1 → 0 only by
-//! the rank it was lent to.
+//! the rank it was lent to, or by its owner when that rank is dead.
 
 use super::layout::Segment;
 use crate::sync::{AtomicU32, Ordering};
@@ -102,6 +102,16 @@ impl Pool {
         }
     }
 
+    /// Takes back what was lent to ranks that have ended: nobody reads it any more.
+    #[cold]
+    pub fn take_back_from(&mut self, has_ended: impl Fn(u32) -> bool) {
+        for cell in &self.cells {
+            if lent(cell.address).load(Ordering::Relaxed) != 0 && has_ended(cell.lent_to) {
+                lent(cell.address).store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// The first free cell: the ones used last are the best, this core still has their lines.
     #[inline]
     fn find(
@@ -186,4 +196,30 @@ pub fn read(
     // Release: pairs with `find`.
     lent(address).store(0, Ordering::Release);
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory::{self, Mapping};
+    use crate::transport::shm::layout;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn cells_of_the_dead_come_back() {
+        let ranks = 3;
+        let fd = memory::create("test", layout::segment_bytes(ranks), false).unwrap();
+        layout::initialise(fd.as_fd(), ranks).unwrap();
+        let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
+        let segment = Segment::open(map, ranks).unwrap();
+        let mut pool = Pool::new(ranks);
+        let fill = |pool: &mut Pool, peer| pool.fill(segment, fd.as_fd(), peer, 8, |_| ());
+        while fill(&mut pool, 1) != Err(Lack::OfFree) {}
+        let of_the_living = fill(&mut pool, 2).unwrap();
+        pool.take_back_from(|peer| peer == 1);
+        let names: Vec<CellName> = (1..pool.most)
+            .map(|_| fill(&mut pool, 0).unwrap())
+            .collect();
+        assert!(!names.contains(&of_the_living));
+    }
 }

@@ -373,8 +373,8 @@ impl Endpoint {
         self.out[peer].leave_open(slots);
     }
 
-    /// Passes over what ranks that have died claimed of the inbox and never filled, so that it shows what others have put behind it. To be
-    /// called from time to time once a rank has died.
+    /// Passes over what ranks that have died claimed of the inbox and never filled, so that it shows what others have put behind it, and takes
+    /// cells back that were lent to them. To be called from time to time once a rank has died.
     #[cold]
     pub fn pass_over_the_dead(&mut self) {
         let Common {
@@ -384,11 +384,15 @@ impl Endpoint {
             ranks,
             ..
         } = self.common;
+        let has_ended = |rank: usize| {
+            let loss = segment.rank(rank).status.loss();
+            loss.is_some_and(Loss::is_of_process)
+        };
+        self.pool.take_back_from(|rank| has_ended(rank as usize));
         let claim = |rank| {
-            let page = segment.rank(rank);
             // In this order: one that is dead claims nothing any more.
-            let lives = !page.status.loss().is_some_and(Loss::is_of_process);
-            (page.claims[engine].read(), lives)
+            let lives = !has_ended(rank);
+            (segment.rank(rank).claims[engine].read(), lives)
         };
         // The first is the inbox.
         let inbox = self.inbound[0].channel.ring();

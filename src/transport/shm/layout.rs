@@ -593,7 +593,9 @@ mod tests {
         // Without a limit: it is the death that wakes them.
         let sleepers = [sleep(0, 1), sleep(1, 1 << 5)];
         segment.tell_of_deaths();
-        sleepers.map(|sleeper| sleeper.join().unwrap());
+        for sleeper in sleepers {
+            sleeper.join().unwrap();
+        }
         assert_eq!(segment.header().deaths.load(Ordering::Acquire), 1);
     }
 

@@ -22,10 +22,11 @@ mod state;
 mod view;
 
 use super::layout::Segment;
+use crate::os::backoff::Backoff;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
-use crate::os::schedule;
 use crate::queue::barrier;
+use crate::queue::named_lock;
 use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
@@ -104,7 +105,7 @@ struct Locked<'a> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        self.heap.shared().lock.store(0, Ordering::Release);
+        named_lock::give_back(&self.heap.shared().lock);
     }
 }
 
@@ -147,33 +148,15 @@ impl Heap {
             ));
         }
         let turn = self.turn.lock();
-        let (shared, own) = (self.shared(), self.me as u32 + 1);
-        let mut tries = 0u32;
-        loop {
-            // Acquire: pairs with the release of the holder before.
-            let taken =
-                shared
-                    .lock
-                    .compare_exchange_weak(0, own, Ordering::Acquire, Ordering::Relaxed);
-            let Err(holder) = taken else { break };
-            tries = tries.wrapping_add(1);
-            if tries < 100 {
-                std::hint::spin_loop();
-                continue;
-            }
-            schedule::yield_now();
-            let index = (holder as usize).wrapping_sub(1);
-            let died = tries.is_multiple_of(1000)
-                && index < self.segment.ranks()
-                && self.segment.rank(index).status.has_died();
-            // What it was changing is half changed. Acquire: all that it has done.
-            let (order, otherwise) = (Ordering::Acquire, Ordering::Relaxed);
-            if died
-                && shared
-                    .lock
-                    .compare_exchange(holder, own, order, otherwise)
-                    .is_ok()
-            {
+        let (shared, me) = (self.shared(), self.me as u32);
+        let mut backoff = Backoff::default();
+        let has_died = |index: u32| {
+            let index = index as usize;
+            index < self.segment.ranks() && self.segment.rank(index).status.has_died()
+        };
+        while let Err(holder) = named_lock::take(&shared.lock, me, || backoff.pause(), has_died) {
+            if named_lock::take_over(&shared.lock, holder, me) {
+                // What it was changing is half changed.
                 let (ready, order) = (READY, Ordering::Relaxed);
                 let _ = shared.state.compare_exchange(ready, BROKEN, order, order);
                 break;
