@@ -8,6 +8,8 @@
 #include "death.h"
 
 enum { MOST_STEPS = 24, NUMBERS = 64, BLOCK = 4096 };
+/* Behind what is written at the shared pointer; the atomic writes are behind the blocks. */
+static const MPI_Offset first_block = 1 << 20, behind_blocks = (1 << 20) + (MPI_Offset) MOST_RANKS * BLOCK;
 
 enum step {
     FENCE, LOCK, LOCK_ALL, POST_START, NEW_WINDOW,
@@ -166,7 +168,7 @@ static void new_file(void)
 static void write_all(int split)
 {
     char out[BLOCK], in[BLOCK];
-    MPI_Offset at = (MPI_Offset) rank * BLOCK;
+    MPI_Offset at = first_block + (MPI_Offset) rank * BLOCK;
     memset(out, 'a' + (rank + now_step) % 26, sizeof out);
     int good = split ? DOES(MPI_File_write_at_all_begin(file, at, out, BLOCK, MPI_CHAR)) && DOES(MPI_File_write_at_all_end(file, out, MPI_STATUS_IGNORE))
                      : DOES(MPI_File_write_at_all(file, at, out, BLOCK, MPI_CHAR, MPI_STATUS_IGNORE));
@@ -174,7 +176,6 @@ static void write_all(int split)
         check_failed(__FILE__, __LINE__, "WRONG: %s: the data that was written is not there", doing);
 }
 
-/* Behind what the others write at their places. */
 static void write_somewhere(enum step step)
 {
     char text[16] = "shared or not\n";
@@ -183,7 +184,7 @@ static void write_somewhere(enum step step)
     } else if (step == ORDERED) {
         DOES(MPI_File_write_ordered(file, text, sizeof text, MPI_CHAR, MPI_STATUS_IGNORE));
     } else if (DOES(MPI_File_set_atomicity(file, 1))) {
-        DOES(MPI_File_write_at(file, (MPI_Offset) MOST_RANKS * BLOCK, text, sizeof text, MPI_CHAR, MPI_STATUS_IGNORE));
+        DOES(MPI_File_write_at(file, behind_blocks, text, sizeof text, MPI_CHAR, MPI_STATUS_IGNORE));
         DOES(MPI_File_set_atomicity(file, 0));
     }
 }
@@ -235,6 +236,9 @@ static void draw_plan(uint64_t seed)
         plan.death = (enum death) wanted_death;
     plan.manner = wanted_manner >= 0 ? (enum manner) wanted_manner : below(&random, 4) ? GO_ON : LEAVE;
     plan.events = 1 + below(&random, 1 << below(&random, 6));
+    /* The ones before would be errors of the victim's. */
+    if (plan.death == COPIES)
+        plan.events = 1;
     plan.microseconds = (1 << below(&random, 14)) + below(&random, 50);
     plan.deadly = below(&random, MOST_STEPS - 8);
     plan.steps = plan.deadly + 4 + below(&random, 4);

@@ -140,8 +140,10 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
     }
     let why = match loss {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
-        Some(Loss::Exited) => "has ended",
-        _ => {
+        // Not known here, but to whoever has told of the loss: the news of a death on another host is on its way. That a process is in
+        // MPI_Finalize is told to all hosts long before anybody gives up because of it.
+        None | Some(Loss::Exited) => "has ended",
+        Some(Loss::Finalizing) => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
              ranks or tags"
         }
@@ -183,7 +185,8 @@ pub fn failed(process: u32) -> Failed {
     };
     Failed {
         process: number_for_others(process),
-        loss: loss.unwrap_or(Loss::Finalizing),
+        // See `explained`.
+        loss: loss.unwrap_or(Loss::Exited),
     }
 }
 

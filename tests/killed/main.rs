@@ -13,7 +13,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
-//! | `KILLED_SEEDS` | how many seeds, over all trials; default 26 |
+//! | `KILLED_SEEDS` | how many seeds, over all trials; default 22 |
 //! | `KILLED_FIRST` | the first seed, 1 by default |
 //! | `KILLED_RANKS` | numbers of ranks, default `2,3,4,8` |
 //! | `KILLED_JOBS` | runs at one time, default 4 |
@@ -52,11 +52,7 @@ enum Starter {
     Ours,
     /// Two hosts, both of them this one, with libfabric between them: `tests/hosts/mpiexec`.
     Hosts,
-    /// Debian's, which tells nobody of deaths.
-    Hydra,
 }
-
-const HYDRA: &str = "/usr/bin/mpiexec.hydra";
 
 /// Which program runs, and how.
 struct Way {
@@ -78,7 +74,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 13] = [
+const TRIALS: [Way; 11] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND_CORES", "64")],
@@ -104,7 +100,6 @@ const TRIALS: [Way; 13] = [
         variables: &[("OXMPI_FABRIC", "tcp")],
         ..way("hosts", "program", Starter::Hosts)
     },
-    way("hydra", "program", Starter::Hydra),
     // Survivors that give up and stay outside of MPI.
     Way {
         arguments: &["then=stay"],
@@ -119,7 +114,6 @@ const TRIALS: [Way; 13] = [
         variables: &[("OXMPI_FABRIC", "tcp")],
         ..way("objects_hosts", "objects", Starter::Hosts)
     },
-    way("objects_hydra", "objects", Starter::Hydra),
 ];
 
 /// What all runs share.
@@ -150,7 +144,7 @@ fn bench() -> Result<Bench, String> {
     Ok(Bench {
         mpiexec,
         programs: BTreeMap::from([("program", program), ("objects", objects)]),
-        seeds: number("KILLED_SEEDS", 26),
+        seeds: number("KILLED_SEEDS", 22),
         first: number("KILLED_FIRST", 1),
         ranks: ranks
             .split(',')
@@ -210,7 +204,6 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     let mpiexec = match way.starter {
         Starter::Ours => bench.mpiexec.as_path(),
         Starter::Hosts => Path::new(over_hosts),
-        Starter::Hydra => Path::new(HYDRA),
     };
     let mut command = Command::new(mpiexec);
     command
@@ -265,7 +258,7 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     // 128 and SIGKILL: the exit code of the first rank that ended.
     let code = status.and_then(|status| status.code());
     let sums = Sums::read(&errors)
-        .filter(|_| way.starter == Starter::Hydra || code == Some(137))
+        .filter(|_| code == Some(137))
         .ok_or_else(|| fail("OTHER", &format!("{status:?}\n{text}")))?;
     match bench.strict && sums.late > 0 {
         true => Err(fail("LATE", &text)),
@@ -357,7 +350,6 @@ fn main() -> ExitCode {
                 let needs: &[&str] = match way.starter {
                     Starter::Ours => &[],
                     Starter::Hosts => &["libfabric1"],
-                    Starter::Hydra => &["mpich"],
                 };
                 match parts::has_all(&format!("killed: {}", way.name), needs) {
                     true => run_trial(&bench, way),
