@@ -60,7 +60,7 @@ impl Page {
 }
 
 impl Peer {
-    /// As [`Page::has_died`]; of a process of another host, as far as this host has been told.
+    /// As [`Page::has_died`]; of a process of another host, as far as this host has been told; or it cannot be reached.
     pub fn has_died(&self) -> bool {
         self.is_marked_dead() || look() && self.is_marked_dead()
     }

@@ -88,7 +88,7 @@ impl Flight {
 
 /// Whether a process will send nothing more.
 fn has_ended(loss: Option<Loss>) -> bool {
-    matches!(loss, Some(Loss::Exited | Loss::NeverStarted))
+    loss.is_some_and(Loss::is_end)
 }
 
 /// Calls to a target that the program goes on without.

@@ -35,12 +35,7 @@ fn table(me: u32) -> Arc<Table> {
     let entry = |_, node| {
         let page: &'static Page = Box::leak(Box::default());
         page.set_state(State::Joined);
-        Peer {
-            node,
-            route: Route::Own,
-            seat: Some(0),
-            page,
-        }
+        Peer::new(node, Route::Own, Some(0), page)
     };
     Arc::new(Table::new(
         me,

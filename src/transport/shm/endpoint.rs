@@ -387,7 +387,7 @@ impl Endpoint {
         let claim = |rank| {
             let page = segment.rank(rank);
             // In this order: one that is dead claims nothing any more.
-            let lives = !matches!(page.status.loss(), Some(Loss::Exited | Loss::NeverStarted));
+            let lives = !page.status.loss().is_some_and(Loss::is_end);
             (page.claims[engine].read(), lives)
         };
         // The first is the inbox.
