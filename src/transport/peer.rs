@@ -374,8 +374,8 @@ impl End {
     fn loss_in(known: u32) -> Option<Loss> {
         match known {
             known if known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
-            known if known & EXITED != 0 => Some(Loss::Exited),
             known if known & UNREACHABLE != 0 => Some(Loss::Unreachable),
+            known if known & EXITED != 0 => Some(Loss::Exited),
             known if known & FINALIZING != 0 => Some(Loss::Finalizing),
             _ => None,
         }
@@ -486,8 +486,16 @@ impl Peer {
 
     /// As [`Page::known_end`]; of a process of another host, as far as this host has been told.
     fn known_end(&self) -> u32 {
-        let told = self.end().map_or_else(|| self.page.known_end(), End::load);
-        told | self.found
+        self.told_end() | self.found
+    }
+
+    fn told_end(&self) -> u32 {
+        self.end().map_or_else(|| self.page.known_end(), End::load)
+    }
+
+    /// Whether its process or its use of MPI is known to be over, and not only the connection to it.
+    pub fn is_over_for_all(&self) -> bool {
+        self.told_end() & (EXITED | FINALIZED) != 0
     }
 
     /// As [`Page::state`]; of a process of another host, as far as this host has been told.
@@ -804,11 +812,12 @@ mod tests {
         assert!(!other.any_lost());
         // Whatever it does later.
         pages[1].set_finalizing(true);
-        assert_eq!(table.of(1).loss(), Some(Loss::Unreachable));
+        assert!(!table.of(1).is_over_for_all());
         pages[1].set_exited();
-        assert_eq!(table.of(1).loss(), Some(Loss::Exited));
+        assert!(table.of(1).is_over_for_all());
         pages[1].set_state(State::Finalized);
-        assert!(table.of(1).has_died());
+        let peer = table.of(1);
+        assert!(peer.has_died() && peer.loss() == Some(Loss::Unreachable));
     }
 
     #[test]
