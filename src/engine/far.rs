@@ -128,12 +128,8 @@ pub fn connect(invitation: Invitation, met: Vec<Met<'_>>) -> Result<Hold> {
         // Should it have left without a word.
         forget(&mut engine, process);
         let page = new_page();
-        let peer = Peer {
-            node: node_of(names::of(process).job, it.node),
-            route: Route::Net(process),
-            seat: None,
-            page,
-        };
+        let node = node_of(names::of(process).job, it.node);
+        let peer = Peer::new(node, Route::Net(process), None, page);
         engine.transport.table().set_foreign(process, peer);
         engine.peers.forget(process);
         processes.push(process);

@@ -101,12 +101,8 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
             link: number,
             index: it.seat as u16,
         });
-        let peer = Peer {
-            node: node_of(names::of(it.process).job, it.node),
-            route,
-            seat: None,
-            page,
-        };
+        let node = node_of(names::of(it.process).job, it.node);
+        let peer = Peer::new(node, route, None, page);
         engine.transport.table().set_foreign(it.process, peer);
         engine.peers.forget(it.process);
     }

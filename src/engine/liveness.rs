@@ -83,12 +83,12 @@ pub fn of(engine: &Engine, process: u32) -> Option<Loss> {
     engine.peer(process).loss()
 }
 
-/// Whether a process has ended, and not only its use of MPI.
+/// Whether a process has ended, and not only its use of MPI, or cannot be reached.
 pub fn has_ended(engine: &Engine, process: u32) -> bool {
-    of(engine, process).is_some_and(Loss::is_of_process)
+    of(engine, process).is_some_and(Loss::is_end)
 }
 
-/// Whether a rank has ended without MPI_Finalize.
+/// Whether a rank has ended without MPI_Finalize, or cannot be reached.
 pub fn has_died(engine: &Engine, process: u32) -> bool {
     engine.peer(process).has_died()
 }
@@ -101,10 +101,17 @@ pub fn loss(process: u32) -> Option<Loss> {
     }
 }
 
-/// As [`has_died`], on any thread.
+/// As [`has_died`], on any thread, of a process that shares memory with this one. One that cannot be reached lives, and gives its
+/// locks back.
 #[inline]
 pub fn loss_by_death(process: u32) -> bool {
-    table().is_some_and(|table| table.of(process).has_died())
+    table().is_some_and(|table| {
+        let peer = table.of(process);
+        match peer.seat {
+            Some(_) => peer.page.has_died(),
+            None => peer.has_died(),
+        }
+    })
 }
 
 /// The error of a wait for a lost rank.
@@ -143,6 +150,7 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         // Not known here, but to whoever has told of the loss: the news of a death on another host is on its way. That a process is in
         // MPI_Finalize is told to all hosts long before anybody gives up because of it.
         None | Some(Loss::Exited) => "has ended",
+        Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
         Some(Loss::Finalizing) => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
              ranks or tags"
@@ -417,7 +425,7 @@ impl Engine {
                     && peer.queue.is_empty()
                     && peer.streams.is_empty()
             }
-            Some(Loss::NeverStarted | Loss::Exited) => true,
+            Some(Loss::NeverStarted | Loss::Exited | Loss::Unreachable) => true,
         }
     }
 
@@ -469,7 +477,7 @@ impl Engine {
         let table = self.transport.table().clone();
         let is_lost = |process: u32| {
             let loss = || table.of(process).loss();
-            table.has(process) && loss().is_some_and(Loss::is_of_process)
+            table.has(process) && loss().is_some_and(Loss::is_end)
         };
         for (process, peer) in self.peers.met_mut() {
             if !peer.queue.is_empty() && is_lost(process) {

@@ -187,6 +187,7 @@ impl Payload for Failed {
             Loss::Finalizing => 0,
             Loss::NeverStarted => 1,
             Loss::Exited => 2,
+            Loss::Unreachable => 3,
         };
         out[..4].copy_from_slice(&self.process.to_ne_bytes());
         out[4..].copy_from_slice(&loss.to_ne_bytes());
@@ -198,7 +199,8 @@ impl Payload for Failed {
             loss: match word(bytes, 4) {
                 0 => Loss::Finalizing,
                 1 => Loss::NeverStarted,
-                _ => Loss::Exited,
+                2 => Loss::Exited,
+                _ => Loss::Unreachable,
             },
         }
     }

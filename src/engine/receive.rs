@@ -276,8 +276,12 @@ impl Engine {
             wanted: wanted as u64,
         };
         let has_place = wanted > 0 && self.requests.at(index).buffer.contiguous().is_some();
-        match Response::choose(flags, total, eager, has_place) {
-            Response::Place => self.give_place(index, process, wanted, rts),
+        let mut response = Response::choose(flags, total, eager, has_place);
+        if response == Response::Place && !self.give_place(index, process, wanted, rts) {
+            response = Response::Cts;
+        }
+        match response {
+            Response::Place => {}
             Response::Read => {
                 self.transport.answer(self.peers.route(process));
                 let began = monotonic_nanoseconds();

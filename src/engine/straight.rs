@@ -10,21 +10,31 @@ use super::packets::{Placed, Rts};
 use super::requests::{Index, Phase};
 
 impl Engine {
-    /// Has the data of a matched message come into the receive's buffer, and tells the sender where.
-    pub(super) fn give_place(&mut self, index: Index, process: usize, wanted: usize, rts: &Rts) {
+    /// Has the data of a matched message come into the receive's buffer, and tells the sender where. False: the transport cannot do it now.
+    pub(super) fn give_place(
+        &mut self,
+        index: Index,
+        process: usize,
+        wanted: usize,
+        rts: &Rts,
+    ) -> bool {
         let route = self.peers.route(process);
         let request = self.requests.at(index);
         request.total = wanted;
         let buffer = request.buffer;
-        let place = self
+        let landed = self
             .transport
             .land(route, index, &buffer, wanted, rts.address);
+        let Some(place) = landed else {
+            return false;
+        };
         let placed = Placed {
             sender: rts.token,
             wanted: wanted as u64,
             place,
         };
         self.send_answer(process, Outgoing::Place(placed));
+        true
     }
 
     /// The receiver has matched one of our messages, and waits for its data.

@@ -122,7 +122,7 @@ impl Watch {
         let Some(loss) = liveness::of(engine, sender) else {
             return false;
         };
-        match loss.is_of_process() {
+        match loss.is_end() {
             // Through shared memory nothing is on its way that one more look does not find.
             true if !matches!(engine.peer(sender).route, Route::Net(_)) => true,
             true => self.is_over(ENDED_FOR),

@@ -1,7 +1,7 @@
 //! Opening the fabric: this process's card and settings go to the launcher's key-value store, and those of others come from it.
 
 use super::{JOB, settings};
-use crate::error::{Class, Error, Outside, Result};
+use crate::error::{Class, Error, Result};
 use crate::launch::{self, Job, Launcher};
 use crate::os::tell;
 use crate::transport::Table;
@@ -20,16 +20,17 @@ fn settings_key(process: u32) -> String {
 }
 
 impl Directory for Store {
-    fn card(&self, process: u32) -> Option<String> {
-        let job = JOB.get()?;
+    fn card(&self, process: u32) -> std::result::Result<Option<String>, String> {
+        let Some(job) = JOB.get() else {
+            return Ok(None);
+        };
         if !job.has_server() {
-            std::panic::panic_any(Outside(format!(
-                "a session after MPI_Finalize cannot reach rank {process}, which this process has exchanged nothing with: the launcher has \
-                 been left"
-            )));
+            return Err(
+                "this process has exchanged nothing with it before MPI_Finalize, which has left the launcher".to_owned(),
+            );
         }
         // No answer is one that comes later.
-        job.get(process, &card_key(process)).ok()?
+        Ok(job.get(process, &card_key(process)).unwrap_or(None))
     }
 
     fn difference(&self, process: u32) -> Option<String> {

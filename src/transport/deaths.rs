@@ -85,7 +85,7 @@ impl Page {
 }
 
 impl Table {
-    /// Takes a process for dead that [is untold](Table::is_untold), because it cannot be reached any more.
+    /// Takes a process of the job for lost, because the connection to it has broken: for this process it is as if that one had died.
     pub fn lose(&self, process: u32) {
         self.mark_lost(process);
         found();
@@ -93,7 +93,7 @@ impl Table {
 }
 
 impl Peer {
-    /// As [`Page::has_died`]; of a process of another host, as far as this host has been told.
+    /// As [`Page::has_died`]; of a process of another host, as far as this host has been told; or it cannot be reached.
     pub fn has_died(&self) -> bool {
         self.is_marked_dead() || look() && self.is_marked_dead()
     }

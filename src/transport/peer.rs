@@ -55,6 +55,7 @@ const EXITED: u32 = 4;
 // Bits of an `End` besides those.
 const FINALIZED: u32 = 8;
 const NEVER_STARTED: u32 = 16;
+const UNREACHABLE: u32 = 32;
 
 /// Why nothing more is to be expected from a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +65,13 @@ pub enum Loss {
     /// It has exited without ever calling MPI_Init.
     NeverStarted,
     Exited,
+    /// The connection to it has broken, and with it what was under way. It may live.
+    Unreachable,
 }
 
 impl Loss {
-    /// Whether the process has ended, and not only its use of MPI.
-    pub fn is_of_process(self) -> bool {
+    /// Whether the process takes and sends nothing more, and is not only in MPI_Finalize.
+    pub fn is_end(self) -> bool {
         self != Loss::Finalizing
     }
 }
@@ -348,9 +351,9 @@ impl End {
     /// What others are told of a process whose host is lost.
     pub const LOST: u32 = EXITED | RECEIVES_CLOSED;
 
-    /// Whether [`Page::known_end`] says that the process has gone without MPI_Finalize: others may wait for it.
+    /// Whether the process has gone without MPI_Finalize, as far as this one can see: others may wait for it.
     pub fn is_death(known: u32) -> bool {
-        known & EXITED != 0 && known & FINALIZED == 0
+        known & UNREACHABLE != 0 || known & EXITED != 0 && known & FINALIZED == 0
     }
 
     /// Keeps what [`Page::known_end`] has said of it.
@@ -374,6 +377,7 @@ impl End {
     fn loss_in(known: u32) -> Option<Loss> {
         match known {
             known if known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
+            known if known & UNREACHABLE != 0 => Some(Loss::Unreachable),
             known if known & EXITED != 0 => Some(Loss::Exited),
             known if known & FINALIZING != 0 => Some(Loss::Finalizing),
             _ => None,
@@ -389,16 +393,8 @@ pub fn told_ends(ends: &'static [End]) {
     let _ = ENDS.set(ends);
 }
 
-/// In place of [`ENDS`] where no keeper writes them: what this process has found out itself, from the first that it has found.
-static FOUND: OnceLock<Box<[End]>> = OnceLock::new();
-
-fn ends() -> Option<&'static [End]> {
-    let found = || FOUND.get().map(|found| &**found);
-    ENDS.get().copied().or_else(found)
-}
-
 fn told() -> impl Iterator<Item = &'static End> {
-    ends().into_iter().flat_map(|ends| ends.iter())
+    ENDS.get().into_iter().flat_map(|ends| ends.iter())
 }
 
 /// How packets reach a process.
@@ -433,6 +429,8 @@ pub struct Peer {
     /// Its index in this process's segment, also of a process that is sent messages another way.
     pub seat: Option<u32>,
     pub page: &'static Page,
+    /// What this process had found out itself when it asked: see [`Table::lose`].
+    found: u32,
 }
 
 /// What this process takes every process of another host for until its [`End`] says more: one that has joined and has one engine. Its own
@@ -452,17 +450,23 @@ static GONE: LazyLock<Page> = LazyLock::new(|| {
 });
 
 impl Peer {
+    pub fn new(node: u32, route: Route, seat: Option<u32>, page: &'static Page) -> Peer {
+        Peer {
+            node,
+            route,
+            seat,
+            page,
+            found: 0,
+        }
+    }
+
     /// A process of another job, of whom nothing more is to be expected: the connection has ended.
     pub fn disconnected() -> Peer {
-        Peer {
-            node: u32::MAX,
-            route: Route::Link(Seat {
-                link: u16::MAX,
-                index: 0,
-            }),
-            seat: None,
-            page: &GONE,
-        }
+        let nowhere = Seat {
+            link: u16::MAX,
+            index: 0,
+        };
+        Peer::new(u32::MAX, Route::Link(nowhere), None, &GONE)
     }
 
     /// Whether the process is of another job and there is no connection to it.
@@ -472,25 +476,29 @@ impl Peer {
 
     /// A process of another host.
     fn elsewhere(node: u32, process: u32) -> Peer {
-        Peer {
-            node,
-            route: Route::Net(process),
-            seat: None,
-            page: &ELSEWHERE,
-        }
+        Peer::new(node, Route::Net(process), None, &ELSEWHERE)
     }
 
     /// Of a process of another host: what is known of its end.
     fn end(&self) -> Option<&'static End> {
         match (self.seat, self.route) {
-            (None, Route::Net(process)) => ends()?.get(process as usize),
+            (None, Route::Net(process)) => ENDS.get()?.get(process as usize),
             _ => None,
         }
     }
 
     /// As [`Page::known_end`]; of a process of another host, as far as this host has been told.
     fn known_end(&self) -> u32 {
+        self.told_end() | self.found
+    }
+
+    fn told_end(&self) -> u32 {
         self.end().map_or_else(|| self.page.known_end(), End::load)
+    }
+
+    /// Whether its process or its use of MPI is known to be over, and not only the connection to it.
+    pub fn is_over_for_all(&self) -> bool {
+        self.told_end() & (EXITED | FINALIZED) != 0
     }
 
     /// As [`Page::state`]; of a process of another host, as far as this host has been told.
@@ -501,9 +509,9 @@ impl Peer {
     /// As [`Page::loss`].
     #[inline]
     pub fn loss(&self) -> Option<Loss> {
-        match self.seat {
-            Some(_) => self.page.loss(),
-            None => End::loss_in(self.known_end()),
+        match (self.seat, self.found) {
+            (Some(_), 0) => self.page.loss(),
+            _ => End::loss_in(self.known_end()),
         }
     }
 
@@ -539,6 +547,8 @@ pub struct Table {
     /// Theirs, by seat.
     entries: Box<[Peer]>,
     node_of: NodeOf,
+    /// A word for each process of the job, from the first that this process has lost over the fabric.
+    found: OnceLock<Box<[AtomicU32]>>,
     /// Processes of other jobs, whose numbers follow.
     foreign: RwLock<Foreign>,
 }
@@ -570,6 +580,7 @@ impl Table {
             size,
             here,
             node_of,
+            found: OnceLock::new(),
             foreign: RwLock::default(),
         }
     }
@@ -626,14 +637,21 @@ impl Table {
     /// Entry of a process of the job, or of one that was met.
     #[inline]
     pub fn of(&self, process: u32) -> Peer {
-        match self.seat_of(process) {
+        let peer = match self.seat_of(process) {
             Some(seat) => self.entries[seat],
             None if process < self.size => Peer::elsewhere(self.node_of(process), process),
             None => {
                 let foreign = self.foreign.read();
                 let connected = foreign.connected.get(process - self.size);
-                connected.copied().unwrap_or_else(Peer::disconnected)
+                return connected.copied().unwrap_or_else(Peer::disconnected);
             }
+        };
+        match self.found.get() {
+            None => peer,
+            Some(found) => Peer {
+                found: found[process as usize].load(Ordering::Acquire),
+                ..peer
+            },
         }
     }
 
@@ -675,9 +693,9 @@ impl Table {
 
     /// For [`super::deaths`].
     pub(super) fn mark_lost(&self, process: u32) {
-        let none = || (0..self.size).map(|_| End(AtomicU32::new(0))).collect();
-        if let Some(end) = FOUND.get_or_init(none).get(process as usize) {
-            end.tell(End::LOST);
+        let none = || (0..self.size).map(|_| AtomicU32::new(0)).collect();
+        if let Some(found) = self.found.get_or_init(none).get(process as usize) {
+            found.store(UNREACHABLE | RECEIVES_CLOSED, Ordering::Release); // pairs with `of`
         }
     }
 
@@ -688,10 +706,11 @@ impl Table {
         pages.filter(move |page| !std::ptr::eq(*page, own))
     }
 
-    /// Whether a process has exited, of this host or, as far as this host has been told, of another.
+    /// Whether a process has exited, of this host or, as far as this host has been told, of another; or one cannot be reached.
     pub fn any_lost(&self) -> bool {
-        let ended = |loss: Option<Loss>| loss.is_some_and(Loss::is_of_process);
+        let ended = |loss: Option<Loss>| loss.is_some_and(Loss::is_end);
         self.entries.iter().any(|peer| ended(peer.loss()))
+            || self.found.get().is_some()
             || self
                 .foreign
                 .read()
@@ -717,6 +736,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::keep::keep;
 
     #[test]
     fn a_rank_that_comes_late_is_no_loss() {
@@ -764,6 +784,43 @@ mod tests {
         page.set_state(State::Finalized);
         agree();
         assert_eq!(end.state(), State::Finalized);
+    }
+
+    #[test]
+    fn a_broken_connection_is_a_loss_to_this_process_alone() {
+        let pages: [&'static Page; 2] = [0, 1].map(|_| {
+            let page: &'static Page = keep(Page::default());
+            page.set_state(State::Joined);
+            page
+        });
+        // The first two share this process's segment, as pretended hosts do; the last is on another host.
+        let table = |own: u32| {
+            let entry = |seat: u32, node| {
+                Peer::new(node, Route::Net(seat), Some(seat), pages[seat as usize])
+            };
+            let here: Arc<[u32]> = Arc::new([0, 1]);
+            Table::new(own, 3, here, Arc::new(|process| process), entry)
+        };
+        let (table, other) = (table(0), table(1));
+        for process in [1, 2] {
+            assert_eq!(table.of(process).loss(), None);
+            table.lose(process);
+            let peer = table.of(process);
+            assert_eq!(peer.loss(), Some(Loss::Unreachable));
+            assert!(peer.has_died() && peer.receives_closed() && table.any_lost());
+        }
+        assert_eq!(table.of(0).loss(), None);
+        assert!(!pages[1].has_died(), "it shares memory all the same");
+        assert_eq!(other.of(2).loss(), None);
+        assert!(!other.any_lost());
+        // Whatever it does later.
+        pages[1].set_finalizing(true);
+        assert!(!table.of(1).is_over_for_all());
+        pages[1].set_exited();
+        assert!(table.of(1).is_over_for_all());
+        pages[1].set_state(State::Finalized);
+        let peer = table.of(1);
+        assert!(peer.has_died() && peer.loss() == Some(Loss::Unreachable));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Transport {
     }
 
     /// Takes the first `bytes` of a message straight into a buffer that lies in one piece. Returns what its sender needs, which can send
-    /// so much in a piece.
+    /// so much in a piece. `None`: it has to come another way.
     pub fn land(
         &mut self,
         from: Route,
@@ -41,11 +41,11 @@ impl Transport {
         buffer: &Buffer,
         bytes: usize,
         longest: u64,
-    ) -> Place {
+    ) -> Option<Place> {
         match from {
             Route::Net(process) => self.remote().land(process, token, buffer, bytes, longest),
             #[cfg(test)]
-            Route::Loopback(_) => self.looped().land(token, *buffer, bytes),
+            Route::Loopback(_) => Some(self.looped().land(token, *buffer, bytes)),
             _ => no_transport(),
         }
     }

@@ -50,6 +50,13 @@ impl Contexts {
         Some(found)
     }
 
+    /// A transfer has another number from now on.
+    pub fn rename(&mut self, transfer: u32, other: u32) {
+        let used = self.used.iter_mut().flatten();
+        used.filter(|(number, _)| *number == transfer)
+            .for_each(|(number, _)| *number = other);
+    }
+
     /// Those that the provider has for pieces of a transfer.
     pub fn of(&self, transfer: u32) -> impl Iterator<Item = *mut fi_context2> {
         let used = self.used.iter().enumerate();

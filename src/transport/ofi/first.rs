@@ -136,12 +136,16 @@ impl Net {
     /// A send to a peer has failed. Before the first contact is over that is no more than a connection that has given way.
     #[cold]
     pub(super) fn fails_to_send(&mut self, process: u32, text: String) {
+        if self.peers.get(process).is_some_and(|peer| peer.lost) {
+            return self.breaks(process, text);
+        }
         let mends = self.completes_in_order
             && !self.is_gone(process)
             && self.peers.get_mut(process).is_some_and(|peer| {
                 let (_, came) = peer.order.counts();
                 peer.broken.is_none() && peer.first.mends(came, monotonic_nanoseconds())
             });
+        self.receiving.connection_broke();
         match mends {
             true => self.list(process),
             false => self.breaks(process, text),
@@ -156,6 +160,7 @@ impl Net {
         if self.completes_in_order && (asks || peer.early.is_empty()) {
             peer.first.missing = Some((peer.order.counts().1, missing));
             self.keeps_early = true;
+            self.receiving.connection_broke();
             self.list(process);
         }
         // What answers the first question may be lost, too, with another connection.
@@ -167,10 +172,9 @@ impl Net {
         let Some(age) = early.keep(record.word, came, monotonic_nanoseconds()) else {
             return;
         };
-        if !asks || age < lost_after {
-            self.receiving.keep(came.buffer);
-        } else if !self.loses_guest(process) {
-            self.fail_to_receive(process, Came::Early(missing));
+        self.receiving.keep(came.buffer);
+        if asks && age >= lost_after {
+            self.loses_records(process, Came::Early(missing));
         }
     }
 

@@ -8,7 +8,6 @@
 use super::card::Card;
 use super::record::Record;
 use super::{NO_BUFFER, Net};
-use crate::group::names;
 use crate::transport::wire::Header;
 
 /// Signs from here on are those of guests; below are the numbers of the job.
@@ -257,16 +256,6 @@ impl Net {
     pub(super) fn own_word_for(&self, process: u32) -> u32 {
         let terms = self.peers.get(process).and_then(|peer| peer.terms);
         terms.map_or(self.word, |terms| terms.own_word)
-    }
-
-    /// A guest from which nothing more can come, or to which nothing can be sent: for this job it has ended. False: it is none, and
-    /// the job cannot go on without it.
-    pub(super) fn loses_guest(&mut self, process: u32) -> bool {
-        let is_guest = names::is_foreign(process);
-        if is_guest {
-            self.table.of(process).page.set_exited();
-        }
-        is_guest
     }
 }
 

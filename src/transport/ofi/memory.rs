@@ -37,6 +37,10 @@ impl Port {
         if !self.registration.local {
             return Ok(Registered::none());
         }
+        #[cfg(test)]
+        if self.refuses_registration {
+            return Err("there is no room".to_owned());
+        }
         self.registrations += 1;
         let (access, key) = (u64::from(FI_SEND | FI_RECV), self.registrations);
         let by_endpoint = self.registration.by_endpoint;
@@ -56,6 +60,11 @@ impl Port {
         }
     }
 
+    /// Whether memory has to be registered before the provider uses it.
+    pub fn wants_registration(&self) -> bool {
+        self.registration.local
+    }
+
     /// Gives a registration back. No operation uses the memory any more.
     pub fn unregister(&mut self, registered: Registered) {
         if registered.0.is_null() {
@@ -64,6 +73,12 @@ impl Port {
         self.open_registrations -= 1;
         // SAFETY: the object was open, and nobody has it any more.
         unsafe { Endpoint::close(registered.0) };
+    }
+
+    /// Registers nothing any more.
+    #[cfg(test)]
+    pub fn refuse_registration(&mut self) {
+        self.refuses_registration = true;
     }
 
     /// Has memory registered although the provider does not want it, from now on.

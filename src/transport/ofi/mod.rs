@@ -18,6 +18,7 @@ mod endpoint;
 mod first;
 mod guests;
 mod library;
+mod losses;
 mod memory;
 mod order;
 mod pace;
@@ -119,7 +120,9 @@ const LONGEST_CARD: usize = 900;
 /// What the launcher knows of the processes.
 pub trait Directory: Send + Sync {
     /// The card of a process, if it is there already.
-    fn card(&self, process: u32) -> Option<String>;
+    ///
+    /// Errors: it cannot be asked for any more.
+    fn card(&self, process: u32) -> Result<Option<String>, String>;
     /// What is wrong with the settings of a process, whose hash is another than this one's; `None`: they are not there yet.
     fn difference(&self, process: u32) -> Option<String>;
     /// The name of a process's host.
@@ -164,6 +167,12 @@ struct Peer {
     listed: bool,
     /// What was wrong with the connection, and when.
     broken: Option<(String, u64)>,
+    /// It is lost: see [`losses`]. It is to be told so, and was when it had sent something all the same.
+    lost: bool,
+    lost_due: bool,
+    reminded: u64,
+    /// Since when buffers are waited for that the provider has for it, which has gone.
+    gone_since: Option<u64>,
 }
 
 /// [`Arrived::buffer`] of the end of a transfer, which is in none.
@@ -191,7 +200,7 @@ pub struct Traffic {
 pub struct Net {
     port: Port,
     /// The ports of the second engine and those that follow, until these engines are in use.
-    further: Vec<Option<Port>>,
+    further: Vec<Option<Further>>,
     /// The number of the engine.
     engine: usize,
     pool: Pool,
@@ -219,14 +228,20 @@ pub struct Net {
     pace: Pace,
     /// Whether a descriptor of this end is watched.
     watched: bool,
-    /// Why a message to some peer was lost, and when that was seen first.
-    failed: Option<(String, u64)>,
+    /// Why a message to some peer was lost. It will be found by questions whose it was.
+    failed: Option<String>,
     /// When to look next for peers to ask.
     next_tick: u64,
     /// Looks that have found nothing.
     vain: u32,
     /// The turns in which a peer is asked whether it is there.
     turns: Turns,
+}
+
+/// The port of an engine that is not in use yet, and its memory if that has to be registered: there may be no room for it later.
+struct Further {
+    port: Port,
+    pool: Option<Pool>,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -268,18 +283,24 @@ impl Net {
         settings: u64,
     ) -> Result<Net, String> {
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
-        Self::with_word(word, port, table, directory, settings)
+        let mut port = port;
+        let failed = |port: &Port, text| format!("{}: {text}", port.description());
+        let pool = Pool::new(&mut port).map_err(|text| failed(&port, text))?;
+        let net = Self::with_word(word, port, pool, table, directory, settings);
+        match net.receiving.is_deaf() {
+            Some(text) => Err(failed(&net.port, text.to_owned())),
+            None => Ok(net),
+        }
     }
 
     fn with_word(
         word: u32,
-        mut port: Port,
+        port: Port,
+        pool: Pool,
         table: Arc<Table>,
         directory: Arc<dyn Directory>,
         settings: u64,
-    ) -> Result<Net, String> {
-        let pool =
-            Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
+    ) -> Net {
         let completes_in_order = COMPLETING_IN_ORDER.contains(&port.provider());
         let mut net = Net {
             straight: Straight::new(
@@ -313,13 +334,8 @@ impl Net {
             vain: 0,
             turns: Turns::default(),
         };
-        if !net.receiving.post_all(&net.pool, &mut net.port) {
-            return Err(format!(
-                "{}: it takes no receive buffer",
-                net.port.description()
-            ));
-        }
-        Ok(net)
+        net.receiving.post_all(&net.pool, &mut net.port);
+        net
     }
 
     /// Opens ports for further engines, up to this number with the first, as far as the provider, the limit of descriptors and the length of
@@ -331,10 +347,17 @@ impl Net {
             .min((descriptors / DESCRIPTORS) as usize)
             .min(LONGEST_CARD / card::characters(address));
         while 1 + self.further.len() < most {
-            match self.port.another() {
-                Ok(port) => self.further.push(Some(port)),
-                Err(_) => break,
-            }
+            let Ok(mut port) = self.port.another() else {
+                break;
+            };
+            let pool = match port.wants_registration() {
+                true => match Pool::new(&mut port) {
+                    Ok(pool) => Some(pool),
+                    Err(_) => break,
+                },
+                false => None,
+            };
+            self.further.push(Some(Further { port, pool }));
         }
     }
 
@@ -345,20 +368,20 @@ impl Net {
 
     /// The end of another engine. `None`: it has no port, for others were not told of one.
     pub fn for_engine(&mut self, engine: usize) -> Option<Net> {
-        let port = self.further.get_mut(engine.checked_sub(1)?)?.take()?;
+        let Further { mut port, pool } = self.further.get_mut(engine.checked_sub(1)?)?.take()?;
+        let pool = pool.or_else(|| Pool::new(&mut port).ok())?;
         let (table, directory) = (self.table.clone(), self.directory.clone());
         // One card has the word for all.
-        match Net::with_word(self.word, port, table, directory, self.settings) {
-            Ok(net) => Some(Net { engine, ..net }),
-            Err(text) => end(text),
-        }
+        let net = Net::with_word(self.word, port, pool, table, directory, self.settings);
+        Some(Net { engine, ..net })
     }
 
     /// What others need to reach this end: a text without blanks.
     ///
     /// Errors: the provider does not know its address.
     pub fn card(&self) -> Result<String, String> {
-        let addresses = self.further.iter().flatten().map(Port::address);
+        let further = self.further.iter().flatten();
+        let addresses = further.map(|it| it.port.address());
         let card = Card {
             further: addresses.collect::<Result<_, _>>()?,
             ..self.own_card()?
@@ -412,7 +435,7 @@ impl Net {
         // A broken connection is looked at again when the sleep is over.
         let is_broken = |process: &u32| {
             let peer = self.peers.get(*process);
-            peer.is_some_and(|peer| peer.broken.is_some())
+            peer.is_some_and(|peer| peer.broken.is_some() || peer.lost)
         };
         self.arrived.is_empty()
             && due.all(is_broken)
@@ -469,14 +492,17 @@ impl Net {
         let peer = peers.of(to, Peer::default);
         // What the peer has taken when it has the record, if that is kept. One of the transport's own is not counted: the peer has it when it
         // has taken a packet behind it.
-        let kept = (in_order && peer.first.keeps()).then(|| {
+        let is_last = header.kind == record::LOST;
+        let kept = (in_order && peer.first.keeps() && !is_last).then(|| {
             peer.credit.count().wrapping_add(match is_packet {
                 true => credit::charge(bytes),
                 false => 1,
             })
         });
-        let may =
-            peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
+        let may = peer.broken.is_none()
+            && !peer.lost
+            && (peer.passes || !peer.held)
+            && peer.credit.has_room(bytes);
         if is_packet && !may {
             return false;
         }
@@ -497,7 +523,7 @@ impl Net {
             },
         };
         // The loss of an injected message does not tell whose it was; a question is there to tell that, and in the first contact all may be lost.
-        let may_inject = header.kind != record::ASK && kept.is_none();
+        let may_inject = header.kind != record::ASK && kept.is_none() && !is_last;
         let sent = if may_inject && bytes <= port.inject_bytes().min(SMALL) {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
@@ -542,36 +568,6 @@ impl Net {
         }
     }
 
-    /// The provider takes nothing for a peer now. `net` of 1.17 says no more than that of one that refuses connections. Where a connection has been,
-    /// and less is under way than its buffers hold, it can have no other reason for long.
-    #[cold]
-    fn is_refused(&mut self, to: u32) {
-        let table = self.table.clone();
-        let peer = self.peer(to);
-        if peer.order.has_come()
-            && peer.credit.is_light()
-            && peer.broken.is_none()
-            && table.is_untold(to)
-        {
-            let now = monotonic_nanoseconds();
-            if let Some(since) = peer.refused.since(now).filter(|it| now - it > PATIENCE) {
-                peer.broken = Some(("no connection can be made".to_owned(), since));
-                self.list(to);
-            }
-        }
-    }
-
-    #[cold]
-    fn breaks(&mut self, process: u32, text: String) {
-        if self.peers.get(process).is_none() {
-            // One that was forgotten.
-            return;
-        }
-        let now = monotonic_nanoseconds();
-        self.peer(process).broken.get_or_insert((text, now));
-        self.list(process);
-    }
-
     /// Finds a peer's address. False: it has not told it yet.
     #[cold]
     fn find(&mut self, process: u32) -> bool {
@@ -584,8 +580,13 @@ impl Net {
             return false;
         }
         peer.asked = now;
-        let Some(text) = self.directory.card(process) else {
-            return false;
+        let text = match self.directory.card(process) {
+            Ok(Some(text)) => text,
+            Ok(None) => return false,
+            Err(text) => {
+                self.lose(process, &text);
+                return false;
+            }
         };
         let card = match Card::of(&text) {
             Some(card) => card,
@@ -607,49 +608,27 @@ impl Net {
             None => Some(&card.address),
             Some(further) => card.further.get(further),
         };
-        let Some(address) = address else {
-            self.fail(
-                process,
-                &format!("it has no port for engine {}", self.engine),
-            );
+        let address = match address {
+            Some(address) => self.port.insert(address),
+            None => Err(format!("it has no port for engine {}", self.engine)),
         };
-        match self.port.insert(address) {
-            Ok(address) => self.peer(process).contact = Some((address, card.word)),
-            Err(text) => self.fail(process, &text),
+        match address {
+            Ok(address) => {
+                self.peer(process).contact = Some((address, card.word));
+                true
+            }
+            Err(text) => {
+                self.lose(process, &text);
+                false
+            }
         }
-        true
     }
 
+    /// Ends the job: a process is of another build, or has other settings.
     #[cold]
     fn fail(&self, process: u32, text: &str) -> ! {
         end(format!(
             "no messages can be sent to rank {process} on {} by {}: {text}",
-            self.directory.host(process),
-            self.port.description()
-        ))
-    }
-
-    /// Takes a peer for dead that cannot be reached, and whose end nobody would tell.
-    #[cold]
-    fn lose(&self, process: u32, text: &str) {
-        self.table.lose(process);
-        crate::os::tell(&format!(
-            "oxmpi: rank {}: rank {process} on {} cannot be reached any more by {} and is taken for lost: {text}\n",
-            self.table.me(),
-            self.directory.host(process),
-            self.port.description()
-        ));
-    }
-
-    /// What a peer has sent is lost, or came twice.
-    #[cold]
-    fn fail_to_receive(&self, process: u32, came: Came) -> ! {
-        let what = match came {
-            Came::Early(number) => format!("{number} of its messages are lost"),
-            _ => "messages came twice".to_owned(),
-        };
-        end(format!(
-            "the connection from rank {process} on {} was broken and made again by {}: {what}",
             self.directory.host(process),
             self.port.description()
         ))
@@ -732,7 +711,18 @@ impl Net {
     #[inline]
     fn done_with(&mut self, buffer: usize) {
         self.receiving.let_go(buffer);
-        self.receiving.give_back(buffer, &self.pool, &mut self.port);
+        self.give_back(buffer);
+    }
+
+    #[inline]
+    fn give_back(&mut self, buffer: usize) {
+        let Self {
+            receiving,
+            pool,
+            port,
+            ..
+        } = self;
+        receiving.give_back(buffer, pool, port);
     }
 
     /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
@@ -752,9 +742,6 @@ impl Net {
         if self.straight.waits() {
             self.go_on_with_all();
         }
-        if self.failed.is_some() {
-            self.judge_failure();
-        }
         self.pace.looked(found, monotonic_nanoseconds);
         if !self.straight.is_empty() {
             // Data moves while somebody looks.
@@ -770,35 +757,16 @@ impl Net {
         if let Some(failure) = failure {
             self.handle(failure);
         }
-        self.receiving.give_back_all(&self.pool, &mut self.port);
+        self.receiving.give_back_all(&mut self.pool, &mut self.port);
+        if let Some(text) = self.receiving.is_deaf() {
+            let text = text.to_owned();
+            self.lose_all(&text);
+        }
         self.vain = self.vain.wrapping_add(1);
         if self.vain.is_multiple_of(VAIN) {
             self.tick();
         }
         has_failed
-    }
-
-    /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
-    #[cold]
-    fn judge_failure(&mut self) {
-        let mut all = self.peers.met();
-        if all.any(|(process, peer)| peer.met && self.is_gone(process)) {
-            self.failed = None;
-            return;
-        }
-        // Asked, it would have been named; see `breaks`.
-        if self.peers.met().any(|(_, peer)| peer.broken.is_some()) {
-            return;
-        }
-        if let Some((text, _)) = self
-            .failed
-            .take_if(|(_, since)| monotonic_nanoseconds() - *since > PATIENCE)
-        {
-            end(format!(
-                "a message to another host was lost by {}: {text}",
-                self.port.description()
-            ));
-        }
     }
 
     fn handle(&mut self, completion: Completion) {
@@ -822,10 +790,13 @@ impl Net {
                 };
                 // A provider that only releases the buffer names no data.
                 let end = (released && length > 0 && self.completes_in_order)
-                    .then(|| data.addr() + length - self.pool.receiving(buffer).0.begin.addr());
-                self.receiving.came(buffer, length, released, end);
+                    .then(|| self.pool.offset(buffer, data).wrapping_add(length));
+                // Else it was still coming into memory that the buffer has no more.
+                if length == 0 || self.pool.offset(buffer, data) < pool::RECEIVE_BYTES {
+                    self.receiving.came(buffer, length, released, end);
+                }
                 if length == 0 {
-                    self.receiving.give_back(buffer, &self.pool, &mut self.port);
+                    self.give_back(buffer);
                 } else {
                     let came = Kept {
                         buffer,
@@ -846,9 +817,8 @@ impl Net {
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.receiving.failed(buffer);
                 } else if !self.piece_ended(context, None, Some(text.clone())) {
-                    // An inject's failure says not whose.
-                    let now = monotonic_nanoseconds();
-                    self.failed.get_or_insert((text, now));
+                    // An inject's failure says not whose. The one that misses it finds that out by a question, and tells.
+                    self.failed = Some(text);
                     self.ask(true);
                 }
             }
@@ -870,6 +840,10 @@ impl Net {
         let process = header.process;
         let mut peer = self.peers.of(process, Peer::default);
         let place = peer.order.came(own, record.word);
+        if place != Came::Foreign && (peer.lost || header.kind == record::LOST) {
+            self.take_of_lost(process, header.kind);
+            return None;
+        }
         if header.kind == record::AGAIN && matches!(place, Came::Next | Came::Early(_)) {
             // An early one, too: what it waits for may be what this process waits for. If the records are not here any more, the peer will
             // find by a question that they are lost.
@@ -886,8 +860,10 @@ impl Net {
                 self.keep_early(process, &record, came, missing);
                 return None;
             }
-            _ if self.loses_guest(process) => return None,
-            place => self.fail_to_receive(process, place),
+            place => {
+                self.loses_records(process, place);
+                return None;
+            }
         }
         peer.met = true;
         peer.unanswered = 0;
@@ -902,10 +878,10 @@ impl Net {
             record::ASK => {
                 peer.answer_due = true;
                 let lost = peer.passed.asked(header.context, monotonic_nanoseconds());
-                if let Some(pieces) = lost {
-                    self.fail_to_receive(process, Came::Early(pieces));
+                match lost {
+                    Some(pieces) => self.loses_records(process, Came::Early(pieces)),
+                    None => self.list(process),
                 }
-                self.list(process);
             }
             record::AGAIN => {}
             // Not what others send.

@@ -6,7 +6,6 @@ use super::bindings::fi_context2;
 use super::library::Sent;
 use super::port::Port;
 use super::record::LARGEST;
-use crate::error::Outside;
 use std::ffi::c_void;
 
 /// Buffers for what comes in.
@@ -58,7 +57,7 @@ fn leaked(bytes: usize, register: &mut impl Register) -> Result<Place, String> {
 }
 
 impl Pool {
-    /// With the buffers for what comes in.
+    /// With the buffers for what comes in, and one for what leaves.
     ///
     /// Errors: they cannot be registered.
     pub fn new(register: &mut impl Register) -> Result<Pool, String> {
@@ -77,9 +76,10 @@ impl Pool {
         Ok(Pool {
             contexts: Box::leak(contexts.into_boxed_slice()).as_mut_ptr(),
             receiving,
-            sending: Vec::new(),
-            to: Vec::new(),
-            free: Vec::new(),
+            // With one that is there sends go on, however little room there is later.
+            sending: vec![leaked(LARGEST, register)?],
+            to: vec![0],
+            free: vec![0],
         })
     }
 
@@ -97,6 +97,22 @@ impl Pool {
     /// A receive buffer and its context.
     pub fn receiving(&self, index: usize) -> (Place, *mut fi_context2) {
         (self.receiving[index], self.context(index))
+    }
+
+    /// Has other memory for a receive buffer: the provider may still write to the old one. False: there is none.
+    pub fn renew(&mut self, index: usize, register: &mut impl Register) -> bool {
+        let place = leaked(RECEIVE_BYTES, register);
+        place.is_ok_and(|place| {
+            self.receiving[index] = place;
+            true
+        })
+    }
+
+    /// Where a place is in this receive buffer: at most [`RECEIVE_BYTES`], or it is elsewhere.
+    #[inline]
+    pub fn offset(&self, index: usize, place: *const u8) -> usize {
+        let begin = self.receiving[index].begin.addr();
+        place.addr().wrapping_sub(begin)
     }
 
     /// Which receive buffer has this context.
@@ -144,15 +160,10 @@ impl Pool {
         if index == SENDING {
             return None;
         }
-        match leaked(LARGEST, register) {
-            Ok(place) => {
-                self.sending.push(place);
-                self.to.push(0);
-            }
-            // Those that are there come back.
-            Err(_) if index > 0 => return None,
-            Err(text) => std::panic::panic_any(Outside(text)),
-        }
+        // Without room for one more, those that are there come back.
+        let place = leaked(LARGEST, register).ok()?;
+        self.sending.push(place);
+        self.to.push(0);
         Some(index)
     }
 
@@ -198,7 +209,12 @@ mod tests {
 
     #[test]
     fn no_room_for_more_buffers_is_no_buffer_now() {
-        assert!(Pool::new(&mut Room(RECEIVING * RECEIVE_BYTES - 1)).is_err());
+        for too_little in [
+            RECEIVING * RECEIVE_BYTES - 1,
+            RECEIVING * RECEIVE_BYTES + LARGEST - 1,
+        ] {
+            assert!(Pool::new(&mut Room(too_little)).is_err());
+        }
         let mut room = Room(RECEIVING * RECEIVE_BYTES + 2 * LARGEST);
         let mut pool = Pool::new(&mut room).unwrap();
         let taken: Vec<usize> = (0..2).map(|_| pool.take(&mut room).unwrap()).collect();

@@ -43,6 +43,8 @@ pub struct Port {
     /// Registrations that were made, and those that are there.
     pub(super) registrations: u64,
     pub(super) open_registrations: u64,
+    #[cfg(test)]
+    pub(super) refuses_registration: bool,
     description: String,
     provider: String,
     loopback: bool,
@@ -100,6 +102,8 @@ impl Port {
                         registration: Wanted::of((*(*info).domain_attr).mr_mode),
                         registrations: 0,
                         open_registrations: 0,
+                        #[cfg(test)]
+                        refuses_registration: false,
                         description: format!("{shown}, {name}: {why}"),
                         provider: offer.provider.clone(),
                         loopback: offer.is_loopback,

@@ -21,6 +21,9 @@ pub const ASK: u8 = 0xf4;
 /// The receiver is to send records once more, from the number in `context` on as many as `tag` says: see [`super::first`].
 pub const AGAIN: u8 = 0xf5;
 
+/// The receiver is lost to the sender, which sends and takes nothing more: see [`super::losses`].
+pub const LOST: u8 = 0xf6;
+
 /// Bytes of payload of one message; a longer one is announced and goes in several.
 const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
 /// The longest message on the wire.

@@ -11,8 +11,9 @@ use super::bindings::fi_context2;
 use super::contexts::Contexts;
 use super::memory::Registered;
 use super::tagged::Run;
-use super::{Arrived, NO_BUFFER, Net, PATIENCE, Sent, end, monotonic_nanoseconds};
+use super::{Arrived, NO_BUFFER, Net, Sent};
 use crate::datatype::Buffer;
+use crate::os::tell;
 use crate::transport::wire::{self, Header};
 use std::collections::BTreeMap;
 
@@ -48,6 +49,8 @@ struct Transfer {
     is_abandoned: bool,
     /// [`Net::abandon`] waits until the provider has given all pieces back.
     is_awaited: bool,
+    /// The peer has gone, and the provider does not give its pieces back: the buffer is the caller's all the same.
+    is_left: bool,
     /// Pieces that the provider has given back without data.
     given_back: Vec<usize>,
     /// The rest of an abandoned one, which comes into memory of this end's own or leaves from there.
@@ -106,8 +109,8 @@ pub(super) struct Straight {
     /// By the number of the request that waits for them.
     transfers: BTreeMap<u32, Transfer>,
     contexts: Contexts,
-    /// In place of a request's number, of the next rest.
-    next_rest: u32,
+    /// In place of a request's number, of the next that no request waits for.
+    next_number: u32,
     next_tag: u64,
     longest: usize,
     /// Bytes of those that have ended.
@@ -120,7 +123,7 @@ impl Straight {
         Straight {
             transfers: BTreeMap::new(),
             contexts: Contexts::default(),
-            next_rest: u32::MAX,
+            next_number: u32::MAX,
             // Not zero at the start: what a process of an earlier job sends to this address is nobody's.
             next_tag: u64::from(word) << 32 & tag_bits >> 1,
             longest: longest.min(if has_adapter {
@@ -132,6 +135,12 @@ impl Straight {
         }
     }
 
+    /// The number of a transfer that no request waits for.
+    fn next_number(&mut self) -> u32 {
+        self.next_number -= 1;
+        self.next_number + 1
+    }
+
     /// Bytes of a piece.
     pub fn longest(&self) -> usize {
         self.longest
@@ -140,7 +149,7 @@ impl Straight {
     /// Those that somebody waits for, here or at the peer.
     fn awaited(&self) -> impl Iterator<Item = &Transfer> {
         let all = self.transfers.values();
-        all.filter(|it| it.rest.is_none() || it.to.is_some())
+        all.filter(|it| !it.is_left && (it.rest.is_none() || it.to.is_some()))
     }
 
     /// Whether nobody waits for any.
@@ -158,6 +167,12 @@ impl Straight {
         self.transfers.values().any(Transfer::waits)
     }
 
+    /// As if the provider kept a piece of a transfer for ever.
+    #[cfg(test)]
+    pub fn keep_a_piece(&mut self, token: u32) {
+        self.transfers.get_mut(&token).unwrap().begun += 1;
+    }
+
     #[cfg(test)]
     pub fn transfers_in_all(&self) -> usize {
         self.transfers.len()
@@ -171,7 +186,7 @@ impl Straight {
 
 impl Net {
     /// Takes data from a peer straight into a buffer, of which the sender has to be told what this returns. The end is a packet
-    /// [`wire::LANDED`] with this token. `longest`: what the sender can send in a piece.
+    /// [`wire::LANDED`] with this token. `longest`: what the sender can send in a piece. `None`: the provider cannot have the buffer.
     pub fn land(
         &mut self,
         from: u32,
@@ -179,7 +194,7 @@ impl Net {
         buffer: &Buffer,
         bytes: usize,
         longest: u64,
-    ) -> Place {
+    ) -> Option<Place> {
         let straight = &mut self.straight;
         let place = Place {
             tag: straight.next_tag,
@@ -187,11 +202,12 @@ impl Net {
         };
         let pieces = bytes.div_ceil(place.piece as usize) as u64;
         straight.next_tag = straight.next_tag.wrapping_add(pieces);
-        self.begin(from, None, token, buffer, bytes, place);
-        place
+        self.begin(from, None, token, buffer, bytes, place).ok()?;
+        Some(place)
     }
 
-    /// Sends data straight out of a buffer to where the peer wants it. The end is a packet [`wire::LEFT`] with this token.
+    /// Sends data straight out of a buffer to where the peer wants it. The end is a packet [`wire::LEFT`] with this token. If the provider
+    /// cannot have the buffer the peer is lost, which waits for the data.
     pub fn send_straight(
         &mut self,
         to: u32,
@@ -205,9 +221,12 @@ impl Net {
             .peer(to)
             .contact
             .map_or(u64::MAX, |(address, _)| address);
-        self.begin(to, Some(address), token, buffer, bytes, place);
+        if let Err(text) = self.begin(to, Some(address), token, buffer, bytes, place) {
+            self.lose(to, &text);
+        }
     }
 
+    /// Errors: the buffer cannot be registered.
     fn begin(
         &mut self,
         process: u32,
@@ -216,16 +235,13 @@ impl Net {
         buffer: &Buffer,
         bytes: usize,
         place: Place,
-    ) {
+    ) -> Result<(), String> {
         assert!(bytes > 0 && place.piece > 0, "a transfer of nothing");
         assert!(bytes <= buffer.len());
         let Some(begin) = buffer.contiguous() else {
             unreachable!("a buffer with holes for a transfer of one run of bytes")
         };
-        let registered = match self.port.register(begin, bytes) {
-            Ok(registered) => registered,
-            Err(text) => self.fail(process, &text),
-        };
+        let registered = self.port.register(begin, bytes)?;
         let transfer = Transfer {
             process,
             to,
@@ -236,6 +252,7 @@ impl Net {
             done: 0,
             is_abandoned: false,
             is_awaited: false,
+            is_left: false,
             given_back: Vec::new(),
             rest: None,
             registered,
@@ -245,6 +262,7 @@ impl Net {
         self.peer(process).met = true;
         self.go_on(token);
         self.pace.expect();
+        Ok(())
     }
 
     /// Gives the provider as many pieces of a transfer as it takes.
@@ -260,7 +278,7 @@ impl Net {
         };
         let is_broken = peers
             .get(transfer.process)
-            .is_some_and(|peer| peer.broken.is_some());
+            .is_some_and(|peer| peer.broken.is_some() || peer.lost || peer.gone_since.is_some());
         while transfer.waits() && !is_broken {
             let number = transfer.next();
             let run = transfer.run(number, std::ptr::null_mut());
@@ -316,6 +334,9 @@ impl Net {
         let is_idle = transfer.begun == transfer.done;
         let is_over = is_idle && transfer.begun == transfer.pieces();
         let is_awaited = transfer.is_awaited;
+        let is_short = came.filter(|came| *came != bytes && !is_abandoned);
+        let short = |came| format!("{came} bytes of data came where {bytes} were agreed");
+        let failed = failed.or_else(|| is_short.map(short));
         if failed.is_some() {
             transfer.given_back.push(number);
             transfer.is_abandoned = true;
@@ -336,9 +357,6 @@ impl Net {
                 self.breaks(process, text);
             }
             return true;
-        }
-        if came.is_some_and(|came| came != bytes) {
-            self.fail(process, "data came that is shorter than was agreed");
         }
         if !is_over {
             self.go_on(token);
@@ -372,7 +390,8 @@ impl Net {
     }
 
     /// Ends a transfer of which nobody here wants to know any more, if there is one with this token, which is returned. On return its buffer is
-    /// the caller's; what a living peer has yet to get leaves from a copy. A provider that does not give it back ends the job.
+    /// the caller's; what a living peer has yet to get leaves from a copy. A provider that does not give it back is waited for as long as the peer
+    /// is there, and some seconds more.
     #[cold]
     pub fn abandon(&mut self, token: u32) -> bool {
         let is_its =
@@ -389,20 +408,42 @@ impl Net {
         for context in contexts {
             self.port.cancel(context);
         }
-        let began = monotonic_nanoseconds();
         let is_there = |transfer: &Transfer| transfer.begun > transfer.done;
         while self.straight.transfers.get(&token).is_some_and(is_there) {
             self.look();
-            if monotonic_nanoseconds() - began > PATIENCE {
-                end(format!(
-                    "a transfer with rank {process} on {}, which is lost, cannot be ended: {} does not give its buffer back",
-                    self.directory.host(process),
-                    self.port.description()
-                ));
+            if self.is_gone(process) && self.keeps_for_long(process) {
+                self.leave(token);
+                return true;
             }
         }
         self.take_rest(token);
         true
+    }
+
+    /// Leaves a transfer to the provider, which does not give its pieces back.
+    #[cold]
+    fn leave(&mut self, token: u32) {
+        let Some(transfer) = self.straight.transfers.remove(&token) else {
+            return;
+        };
+        if transfer.to.is_none() {
+            tell(&format!(
+                "oxmpi: rank {}: the buffer of {} bytes of a receive that has failed may still be written to: {} does not give it back, \
+                 although {} is lost\n",
+                self.table.me(),
+                transfer.bytes,
+                self.port.description(),
+                self.name(transfer.process),
+            ));
+        }
+        let left = Transfer {
+            is_awaited: false,
+            is_left: true,
+            ..transfer
+        };
+        let number = self.straight.next_number();
+        self.straight.contexts.rename(token, number);
+        self.straight.transfers.insert(number, left);
     }
 
     /// Ends a transfer that the provider has no piece of, and lets what a living peer has yet to send or to get come in elsewhere or leave from
@@ -428,10 +469,9 @@ impl Net {
         let begin = memory.as_mut_ptr();
         let registered = match self.port.register(begin, memory.len()) {
             Ok(registered) => registered,
-            Err(text) => self.fail(transfer.process, &text),
+            Err(text) => return self.lose(transfer.process, &text),
         };
-        let token = self.straight.next_rest;
-        self.straight.next_rest -= 1;
+        let token = self.straight.next_number();
         let rest = Transfer {
             begin,
             begun: 0,
@@ -486,6 +526,7 @@ mod tests {
                 done: 0,
                 is_abandoned: false,
                 is_awaited: false,
+                is_left: false,
                 given_back: Vec::new(),
                 rest: None,
                 registered: Registered::none(),

@@ -35,14 +35,14 @@ impl Net {
         due.into_iter().for_each(|process| self.list(process));
     }
 
-    /// Asks one peer in its turn whether it is there, of those whose end nobody would tell.
+    /// Asks one peer in its turn whether it is there.
     #[cold]
     pub(super) fn ask_in_turn(&mut self) {
         let table = &self.table;
         let is_open = |(process, peer): &(u32, &Peer)| {
             let is_leaving = peer.said_goodbye || peer.heard_goodbye;
             let may_be_asked = peer.met && peer.broken.is_none() && !is_leaving;
-            may_be_asked && table.is_untold(*process) && !Self::has_gone(table, *process)
+            may_be_asked && !Self::has_gone(table, *process)
         };
         let open = || self.peers.met().filter(is_open);
         let open = || open().map(|(process, peer)| (process, peer.unanswered));
@@ -77,8 +77,14 @@ impl Net {
     pub(super) fn tell_one(&mut self, process: u32) -> bool {
         let is_gone = self.is_gone(process);
         let peer = self.peer(process);
+        if peer.lost {
+            return self.tell_lost(process);
+        }
         if is_gone {
             peer.first.give_up();
+            if peer.contact.is_none() {
+                return true;
+            }
         }
         if let Some((text, since)) = &peer.broken {
             if is_gone {
@@ -88,14 +94,8 @@ impl Net {
                 return false;
             }
             let text = text.clone();
-            if self.loses_guest(process) {
-                return true;
-            }
-            if !self.table.is_untold(process) {
-                self.fail(process, &text);
-            }
             self.lose(process, &text);
-            return true;
+            return self.tell_lost(process);
         }
         if peer.first.pauses() || peer.contact.is_none() && !self.find(process) {
             return false;

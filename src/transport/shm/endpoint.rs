@@ -386,7 +386,7 @@ impl Endpoint {
         } = self.common;
         let has_ended = |rank: usize| {
             let loss = segment.rank(rank).status.loss();
-            loss.is_some_and(Loss::is_of_process)
+            loss.is_some_and(Loss::is_end)
         };
         self.pool.take_back_from(|rank| has_ended(rank as usize));
         let claim = |rank| {

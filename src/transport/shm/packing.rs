@@ -16,14 +16,12 @@ impl Endpoint {
         deaths::told_by(&self.common.segment.header().deaths);
         let own = self.processes[self.common.me];
         // Indices ascend as process numbers do.
-        let entry = |seat: u32, node| Peer {
-            node,
-            route: match seat as usize == self.common.me {
+        let entry = |seat: u32, node| {
+            let route = match seat as usize == self.common.me {
                 true => Route::Own,
                 false => Route::Shm(seat),
-            },
-            seat: Some(seat),
-            page: &self.page(seat as usize).status,
+            };
+            Peer::new(node, route, Some(seat), &self.page(seat as usize).status)
         };
         Table::new(own, size, self.processes.clone(), node_of, entry)
     }
