@@ -206,7 +206,7 @@ check-reference: stage
 check-abi: stage
 	C_SUITE_ABI=1 $(CARGO) test --test c_suite
 
-# A short list of exceptions is in the testlist (standard=no:"why").
+# A short list of exceptions is in the testlists (standard=no:"why").
 check-standard-abi: stage
 	C_SUITE_ABI=standard $(CARGO) test --test c_suite
 
@@ -265,7 +265,7 @@ check-cluster: stage
 check-cluster-suite: stage
 	tests/cluster/suite
 
-# Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlist.
+# Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlists.
 FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/ thread/
 check-fabric: stage
 	@code=0; for part in $(FABRIC_PARTS); do \

@@ -1,6 +1,6 @@
 //! Compiles the programs of `c-tests/` and runs them as MPI jobs, one trial for each line of the
-//! testlist and number of ranks, named `chapter/name/np`. `tests/c_suite/` has the parts: `list`
-//! (the testlist), `toolchain` (compilers and launchers), `job` (one run under a time limit).
+//! testlists and number of ranks, named `chapter/name/np`. `tests/c_suite/` has the parts: `list`
+//! (the testlists), `toolchain` (compilers and launchers), `job` (one run under a time limit).
 //! Invariant: a trial passes only if the job ended by itself with the expected code and, unless the
 //! line says otherwise, rank 0 printed the closing line for exactly this program and rank count.
 //!
