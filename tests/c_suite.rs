@@ -15,6 +15,7 @@
 //! | `C_SUITE_FABRIC` | `1`: the ranks are on two pretended nodes (or `OXMPI_PRETEND_NODES`), with a fabric between them (tcp, or `OXMPI_FABRIC`); `hosts`: they are on several hosts anyway. Without the lines marked `fabric=no` |
 //! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
+//! | `C_SUITE_PAPERS` | `1`: the library has the feature `papers`; only the lines marked `papers` |
 //! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/wrappers/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
@@ -154,6 +155,7 @@ fn main() -> ExitCode {
     for line in lines {
         let missing = line.missing(&suite.subject);
         let mut ignored = (line.long && !flag("C_SUITE_LONG"))
+            || line.papers != flag("C_SUITE_PAPERS")
             || line.skip_on(&suite.subject).is_some()
             || (line.unwrapped && is_slow(&suite.wrap));
         if let (Some((reason, package)), false) = (&missing, ignored) {

@@ -10,7 +10,7 @@
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
 //! do it yet), `needs=PACKAGE` (of `.ci/packages`, as Fortran and `OXMPI_FABRIC` need theirs), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
-//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
+//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `papers` (chooses what only a library with the feature `papers` has), `wrap=no` (not under valgrind).
 
 use crate::parts;
 use crate::toolchain::Toolchain;
@@ -50,6 +50,8 @@ pub struct Line {
     pub alone: bool,
     pub seconds: Option<u64>,
     pub long: bool,
+    /// For a library with the feature `papers`.
+    pub papers: bool,
     pub unwrapped: bool,
     pub own_launcher: bool,
     pub not_yet: Option<String>,
@@ -233,6 +235,7 @@ fn line(
         alone: false,
         seconds: None,
         long: false,
+        papers: false,
         unwrapped: false,
         own_launcher: false,
         not_yet: None,
@@ -299,6 +302,7 @@ fn line(
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
             "long" => line.long = true,
+            "papers" => line.papers = true,
             "wrap" if value == "no" => line.unwrapped = true,
             _ => return Err(bad()),
         }
