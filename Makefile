@@ -203,7 +203,7 @@ check-papers: papers
 
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
-	OXMPI_PRETEND_CORES=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
+	OXMPI_PRETEND=cores=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
 	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
 	$(MAKE) --no-print-directory check-killed

@@ -12,7 +12,7 @@
 //! | `C_SUITE_REFERENCE` | `1`: Debian's mpicc.mpich and mpiexec.mpich; a path: that prefix. If the stage is there too, both run and their output is compared |
 //! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library; `standard`: for the standard ABI by the staged mpicc_abi; a path: by the mpicc_abi of that prefix |
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
-//! | `C_SUITE_FABRIC` | `1`: the ranks are on two pretended nodes (or `OXMPI_PRETEND_NODES`), with a fabric between them (tcp, or `OXMPI_FABRIC`); `hosts`: they are on several hosts anyway. Without the lines marked `fabric=no` |
+//! | `C_SUITE_FABRIC` | `1`: the ranks are on two pretended nodes (or as `OXMPI_PRETEND` says), with a fabric between them (tcp, or `OXMPI_FABRIC`); `hosts`: they are on several hosts anyway. Without the lines marked `fabric=no` |
 //! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
 //! | `C_SUITE_PAPERS` | `1`: the library has the feature `papers`; only the lines marked `papers` |

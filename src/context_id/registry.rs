@@ -9,13 +9,14 @@ use super::creation::Creation;
 use super::report;
 #[cfg(feature = "papers")]
 use super::settings::PRINT;
-use super::settings::{self, REPORT, eager_words, pages};
+use super::settings::{self, eager_words, pages};
 use super::space::{self, Space};
 use super::store::Store;
 use crate::engine::enter;
 use crate::group::Group;
 #[cfg(feature = "papers")]
 use crate::os::{cancellation::uncancelled, tell};
+use crate::variables::show::SHOW;
 use parking_lot::Mutex;
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -246,7 +247,7 @@ pub fn live_report(why: &str) -> String {
 
 /// Says at MPI_Finalize what was not freed, if asked to.
 pub fn at_finalize() {
-    if REPORT.get() {
+    if SHOW.get().communicators {
         eprint!("{}", live_report("at MPI_Finalize"));
     }
 }

@@ -37,12 +37,6 @@ pub static PAGES: Variable<u64> = Variable::new(
     "Communicators there may be, in units of 16384. To find a program that frees none, make it small.",
 )
 .same_on_all();
-/// The report of live communicators.
-pub static REPORT: Variable<bool> = Variable::new(
-    "CONTEXT_REPORT",
-    false,
-    "At MPI_Finalize, and when context ids run out, say where the communicators that live were made, most first.",
-);
 /// Prints the mask.
 #[cfg(feature = "papers")]
 pub static PRINT: Variable<bool> = Variable::new(
@@ -59,7 +53,6 @@ pub static VARIABLES: &[&dyn Listed] = &[
     #[cfg(feature = "papers")]
     &STORE,
     &PAGES,
-    &REPORT,
     #[cfg(feature = "papers")]
     &PRINT,
 ];

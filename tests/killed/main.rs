@@ -47,12 +47,9 @@ const KINDS: [&str; 6] = ["HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "TEXT"]
 /// The ways in which the ranks are on the node, and the variables that make them.
 const TRIALS: [(&str, &[(&str, &str)]); 7] = [
     ("plain", &[]),
-    ("cores", &[("OXMPI_PRETEND_CORES", "64")]),
-    ("nodes", &[("OXMPI_PRETEND_NODES", "2")]),
-    (
-        "nodes_with_cores",
-        &[("OXMPI_PRETEND_NODES", "2"), ("OXMPI_PRETEND_CORES", "64")],
-    ),
+    ("cores", &[("OXMPI_PRETEND", "cores=64")]),
+    ("nodes", &[("OXMPI_PRETEND", "nodes=2")]),
+    ("nodes_with_cores", &[("OXMPI_PRETEND", "nodes=2,cores=64")]),
     ("no_single_copy", &[("OXMPI_SINGLE_COPY", "no")]),
     ("messages", &[("OXMPI_STAGING", "no")]),
     // Two hosts, both of them this one, with libfabric between them.
