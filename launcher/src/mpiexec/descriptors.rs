@@ -8,7 +8,7 @@ use super::request::Label;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// What a start needs for a moment, and what looking at processes needs.
+/// Descriptors for starting a rank and for reading /proc.
 const SPARE: usize = 8;
 
 /// What each rank has of its own.
