@@ -2,6 +2,7 @@
 # make demo       build, and run a program on 4 ranks (.ci/setup installs what is missing)
 # make check      all tests that belong to every change (.ci/setup tests installs what they use), in about twenty minutes
 # make check-rust, check-c          its two halves
+# make check-papers                 the C tests of the papers' other strategies and counts, on a library that has them (part of check)
 # make check-long                   the large sizes: stress, long property tests, models
 # make check-deep                   models, undefined behaviour, sanitizers, valgrind, another processor: an hour
 # make check-reference              the C tests also on Debian's MPICH, output compared
@@ -28,6 +29,7 @@
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      all pages of measurements and their pictures, against the peers (an hour and a half; BENCH=--short: half an hour)
 # make bench-compare OLD=PREFIX     this build beside another one, cell by cell
+# make papers     a prefix in target/papers whose library has the feature papers, by PAPERS_PROFILE=dev
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
@@ -56,7 +58,7 @@ fortran := $(built)/fortran
 mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
-.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-bare check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
+.PHONY: all stage papers copy help demo portable tarball wheel deb check-packages check-debian check-bare check-licences check check-rust check-c check-papers check-long check-reference check-abi check-standard-abi \
 	check-clients check-flang check-environment check-random check-killed check-cluster check-cluster-suite check-fabric check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
 
 all: stage
@@ -160,17 +162,19 @@ demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
 	$(stage)/bin/mpiexec -n 4 $(stage)/demo
 
-# What packages there are is decided once, at the beginning. Both halves run, whatever the first one found; the last line says what was
+# What packages there are is decided once, at the beginning. All parts run, whatever the first one found; the last line says what was
 # skipped. CI names the files itself, for the sum of all its targets.
 check: export TESTS_SKIPPED ?= $(CURDIR)/target/skipped
 check: export TESTS_MISSING ?= $(CURDIR)/target/missing
 check: stage
 	@tests/skipped begin
-	@code=0; for half in rust c; do $(MAKE) --no-print-directory check-$$half || code=1; done; tests/skipped sum; exit $$code
+	@code=0; for half in rust c papers; do $(MAKE) --no-print-directory check-$$half || code=1; done; tests/skipped sum; exit $$code
 
+# The unit tests of the core with the feature papers: all that there are.
 check-rust: stage
 	code=0; \
-	$(CARGO) test --workspace --no-fail-fast --lib --bins || code=1; \
+	$(CARGO) test --workspace --exclude oxmpi --no-fail-fast --lib --bins || code=1; \
+	$(CARGO) test -p oxmpi --features papers --no-fail-fast --lib || code=1; \
 	$(CARGO) test --workspace --no-fail-fast $(addprefix --test ,$(rust_tests)) || code=1; exit $$code
 
 # Files and folders of tests/ and launcher/tests/
@@ -183,9 +187,23 @@ check-c: stage
 	$(CARGO) test --test c_suite || code=1; \
 	C_SUITE_ABI=standard $(CARGO) test --test c_suite -- request/ || code=1; exit $$code
 
+# The staged prefix once more; its library and mpiexec have the strategies, stores and counts of the papers, and the variables for them.
+PAPERS_PROFILE ?= dev
+papers_stage := target/papers
+papers_built := target/$(if $(filter dev,$(PAPERS_PROFILE)),debug,$(PAPERS_PROFILE))
+papers: stage
+	$(CARGO) build -p oxmpi-capi -p oxmpi-launcher --features oxmpi/papers --profile $(PAPERS_PROFILE)
+	rm -rf $(papers_stage)
+	cp -a $(stage) $(papers_stage)
+	install -m 755 $(papers_built)/mpiexec $(papers_stage)/bin/
+	install -m 644 $(papers_built)/libmpi.so $(papers_stage)/lib/libmpi.so.12
+
+check-papers: papers
+	C_SUITE_PAPERS=1 OXMPI_STAGE=$(papers_stage) $(CARGO) test --test c_suite
+
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
-	OXMPI_PRETEND_CORES=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
+	OXMPI_PRETEND=cores=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
 	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
 	$(MAKE) --no-print-directory check-killed
@@ -206,7 +224,7 @@ check-reference: stage
 check-abi: stage
 	C_SUITE_ABI=1 $(CARGO) test --test c_suite
 
-# A short list of exceptions is in the testlist (standard=no:"why").
+# A short list of exceptions is in the testlists (standard=no:"why").
 check-standard-abi: stage
 	C_SUITE_ABI=standard $(CARGO) test --test c_suite
 
@@ -265,7 +283,7 @@ check-cluster: stage
 check-cluster-suite: stage
 	tests/cluster/suite
 
-# Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlist.
+# Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlists.
 FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/ thread/
 check-fabric: stage
 	@code=0; for part in $(FABRIC_PARTS); do \
@@ -319,6 +337,7 @@ check-miri:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p oxmpi --features papers --all-targets -- -D warnings
 	@# What only check-deep runs still compiles.
 	RUSTFLAGS="--cfg loom" $(CARGO) check -q -p oxmpi --lib --profile test --target-dir target/loom
 	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check

@@ -57,7 +57,7 @@ def parse_arguments():
 
 
 def simulate():
-    output = subprocess.run(["cargo", "bench", "--bench", "context_ids"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(["cargo", "bench", "--features", "papers", "--bench", "context_ids"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
@@ -101,6 +101,7 @@ def plan(options, strategies, others):
 
 def measure(options):
     libraries.PROGRAMS[:] = PROGRAMS
+    libraries.use_papers()
     strategies = [Column(name, LIBRARIES["oxmpi"], {"OXMPI_CONTEXT_STRATEGY": name}) for name in STRATEGIES]
     others = list(peers(options))
     LIBRARIES["oxmpi"].provide()

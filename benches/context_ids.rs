@@ -1,4 +1,4 @@
-//! The fragmentation benchmark of paper 002 on simulated ranks, every strategy and store: `cargo bench --bench context_ids`.
+//! The fragmentation benchmark of paper 002 on simulated ranks, every strategy and store: `cargo bench --features papers --bench context_ids`.
 //!
 //! Ranks are plain values in one process and run the library's own steps, so rounds, bytes and density are exact and depend on
 //! no machine; only the lookup times do. LARGE: each split leaves out a random few ranks; SMALL: each makes a small

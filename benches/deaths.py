@@ -4,7 +4,7 @@
 usage: deaths.py [KILLS]      default 100; writes nothing, prints a table for benches/RESULTS-hosts.md
 
 Jobs run by `mpiexec -disable-auto-cleanup`; two hosts are pretended on this machine
-(OXMPI_PRETEND_NODES=2 OXMPI_FABRIC=tcp).
+(OXMPI_PRETEND=nodes=2 OXMPI_FABRIC=tcp).
 """
 
 import os
@@ -34,7 +34,7 @@ def times(program, what, ranks, hosts, kills):
             command = [libraries.ROOT / "target/stage/bin/mpiexec", "-disable-auto-cleanup", "-n", str(ranks)]
             environment = dict(os.environ)
             if hosts > 1:
-                environment.update(OXMPI_PRETEND_NODES=str(hosts), OXMPI_FABRIC="tcp")
+                environment.update(OXMPI_PRETEND=f"nodes={hosts}", OXMPI_FABRIC="tcp")
             done = subprocess.run([*command, program, file.name, what], capture_output=True, text=True, env=environment, timeout=60)
         lines = done.stdout.split("\n")[:-1]
         if len(lines) != ranks - 1 or "no error" in lines:

@@ -3,8 +3,8 @@
 
 usage: benches/levels.py [--rounds N] [--seconds S] [--write]
 
-Levels that the processor lacks are left out. A processor with less is played by OXMPI_DATATYPE_KERNELS and OXMPI_REDUCTION_KERNELS; the
-C library, which the peers copy by, and Open MPI's reductions are kept from wider registers, too, where the level says so. What an
+Levels that the processor lacks are left out. A processor with less is played by OXMPI_KERNELS; the C
+library, which the peers copy by, and Open MPI's reductions are kept from wider registers, too, where the level says so. What an
 instruction costs elsewhere is not played: a table is of its processor. Each cell is the median over the rounds. --write: into benches/RESULTS-levels.md.
 """
 
@@ -32,9 +32,9 @@ AVX512 = [f"AVX512{part}" for part in ("F", "VL", "BW", "DQ", "CD")]
 # Level, the processor's flag for it, its name for packing and for reductions, and what the peers' libraries are kept from. At SSE2 Open MPI has
 # to do without the component that it has for AVX.
 LEVELS = [
-    ("AVX-512", "avx512f", "best", "best", {}),
-    ("AVX2", "avx2", "shuffles", "avx2", without(AVX512, OMPI_MCA_op_avx_support="63")),
-    ("SSE2", "sse2", "plain", "plain", without([*AVX512, "AVX2", "AVX_Fast_Unaligned_Load"], OMPI_MCA_op="^avx")),
+    ("AVX-512", "avx512f", "best", {}),
+    ("AVX2", "avx2", "avx2", without(AVX512, OMPI_MCA_op_avx_support="63")),
+    ("SSE2", "sse2", "plain", without([*AVX512, "AVX2", "AVX_Fast_Unaligned_Load"], OMPI_MCA_op="^avx")),
 ]
 LEVELS = [(level, *rest) for level, flag, *rest in LEVELS if flag in FLAGS]
 PEERS = ["mpich", "openmpi", "impi"]
@@ -55,8 +55,8 @@ def measured(library, program, arguments, environment):
 def table(program, arguments, rounds):
     values = defaultdict(list)
     for _ in range(rounds):
-        for level, packing, reducing, kept_from in LEVELS:
-            own = {**kept_from, "OXMPI_DATATYPE_KERNELS": packing, "OXMPI_REDUCTION_KERNELS": reducing}
+        for level, kernels, kept_from in LEVELS:
+            own = {**kept_from, "OXMPI_KERNELS": kernels}
             for name in ["oxmpi", *PEERS]:
                 environment = own if name == "oxmpi" else kept_from
                 for row, value in measured(libraries.LIBRARIES[name], program, arguments, environment).items():

@@ -19,6 +19,14 @@ PROGRAMS = ["latency", "bandwidth", "exchange", "collective", "startup", "hello"
 DEBIAN_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
 
 
+def use_papers():
+    """From now on "oxmpi" is a library with the feature papers, made now, unless OXMPI_PREFIX names a prefix."""
+    global STAGE
+    if "OXMPI_PREFIX" not in os.environ:
+        subprocess.run(["make", "papers", "PAPERS_PROFILE=release"], cwd=ROOT, check=True)
+        STAGE = ROOT / "target" / "papers"
+
+
 class Unavailable(Exception):
     """The library cannot be had here; the text says why."""
 

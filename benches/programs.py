@@ -106,7 +106,7 @@ def run(program, library, lock):
     environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     if library == "oxmpi":
         # Rank 0 then writes its settings: the proof that the program did not find the library of the system.
-        environment.update(LD_LIBRARY_PATH=str(STAGE / "lib"), OXMPI_SHOW_VARIABLES="1")
+        environment.update(LD_LIBRARY_PATH=str(STAGE / "lib"), OXMPI_SHOW="variables")
     (WORK / "picture.ppm").unlink(missing_ok=True)
     command = [LIBRARIES[library], "-n", str(program.ranks), *program.command]
     with alone(lock):
@@ -118,7 +118,7 @@ def run(program, library, lock):
             return 60.0, None
         seconds = time.monotonic() - begin
     output = done.stdout + done.stderr
-    right_library = ("OXMPI_SHOW_VARIABLES=true" in output) == (library == "oxmpi")
+    right_library = ("OXMPI_SHOW=variables" in output) == (library == "oxmpi")
     return seconds, program.passed(output, WORK) if done.returncode == 0 and right_library else None
 
 

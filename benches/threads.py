@@ -25,7 +25,8 @@ import sys
 import time
 
 import threads_page
-from libraries import HERE, LIBRARIES, STAGE, WORK, Unavailable, compile_all
+import libraries
+from libraries import HERE, LIBRARIES, WORK, Unavailable, compile_all
 from run import FOREIGN_LIMIT, busy_seconds, children_seconds, placement, probe
 
 PARTS = ["neighbor", "windows", "instructions"]
@@ -174,7 +175,7 @@ def measure_instructions():
     """For each level, kind of objects and scheme: instructions, atomic operations and cache misses a message, sent and received."""
     if not shutil.which("valgrind") or not shutil.which("objdump"):
         sys.exit("valgrind and objdump are needed")
-    locked = locked_addresses(STAGE / "lib" / "libmpi.so.12")
+    locked = locked_addresses(libraries.STAGE / "lib" / "libmpi.so.12")
     found = {}
     for level, objects, scheme in threads_page.COUNTED:
         less, few = callgrind(level, objects, scheme, SHORT)
@@ -190,9 +191,9 @@ def measure_instructions():
 def compile_programs(families):
     """In directories of their own: those of run.py are fresh or not as a whole."""
     if "mpich" in families:
-        compiler = [os.environ.get("CC", "cc"), f"-I{STAGE / 'include'}", "-pthread"]
+        compiler = [os.environ.get("CC", "cc"), f"-I{libraries.STAGE / 'include'}", "-pthread"]
         compile_all(compiler, ["neighbor", "threads"], "mpich-threads",
-                    [str(STAGE / "lib" / "libmpi.so.12"), "-Wl,--allow-shlib-undefined"])
+                    [str(libraries.STAGE / "lib" / "libmpi.so.12"), "-Wl,--allow-shlib-undefined"])
     if "openmpi" in families:
         compiler = [str(LIBRARIES["openmpi"].prefix / "bin" / "mpicc"), "-pthread"]
         compile_all(compiler, ["neighbor", "threads"], "openmpi-threads", [])
@@ -209,6 +210,7 @@ def main():
 
 
 def measure(arguments, results):
+    libraries.use_papers()
     names = []
     for name in arguments.libs.split(","):
         try:

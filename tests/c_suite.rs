@@ -1,6 +1,6 @@
 //! Compiles the programs of `c-tests/` and runs them as MPI jobs, one trial for each line of the
-//! testlist and number of ranks, named `chapter/name/np`. `tests/c_suite/` has the parts: `list`
-//! (the testlist), `toolchain` (compilers and launchers), `job` (one run under a time limit).
+//! testlists and number of ranks, named `chapter/name/np`. `tests/c_suite/` has the parts: `list`
+//! (the testlists), `toolchain` (compilers and launchers), `job` (one run under a time limit).
 //! Invariant: a trial passes only if the job ended by itself with the expected code and, unless the
 //! line says otherwise, rank 0 printed the closing line for exactly this program and rank count.
 //!
@@ -12,9 +12,10 @@
 //! | `C_SUITE_REFERENCE` | `1`: Debian's mpicc.mpich and mpiexec.mpich; a path: that prefix. If the stage is there too, both run and their output is compared |
 //! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library; `standard`: for the standard ABI by the staged mpicc_abi; a path: by the mpicc_abi of that prefix |
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
-//! | `C_SUITE_FABRIC` | `1`: the ranks are on two pretended nodes (or `OXMPI_PRETEND_NODES`), with a fabric between them (tcp, or `OXMPI_FABRIC`); `hosts`: they are on several hosts anyway. Without the lines marked `fabric=no` |
+//! | `C_SUITE_FABRIC` | `1`: the ranks are on two pretended nodes (or as `OXMPI_PRETEND` says), with a fabric between them (tcp, or `OXMPI_FABRIC`); `hosts`: they are on several hosts anyway. Without the lines marked `fabric=no` |
 //! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
+//! | `C_SUITE_PAPERS` | `1`: the library has the feature `papers`; only the lines marked `papers` |
 //! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/wrappers/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
@@ -154,6 +155,7 @@ fn main() -> ExitCode {
     for line in lines {
         let missing = line.missing(&suite.subject);
         let mut ignored = (line.long && !flag("C_SUITE_LONG"))
+            || line.papers != flag("C_SUITE_PAPERS")
             || line.skip_on(&suite.subject).is_some()
             || (line.unwrapped && is_slow(&suite.wrap));
         if let (Some((reason, package)), false) = (&missing, ignored) {

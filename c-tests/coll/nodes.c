@@ -1,4 +1,4 @@
-/* The ranks as on several nodes (OXMPI_PRETEND_NODES, the argument says how many): the calls that tell nodes apart do so, and
+/* The ranks as on several nodes (OXMPI_PRETEND, the argument says how many): the calls that tell nodes apart do so, and
  * collective operations within and between nodes take no context ids. */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Routes of collective operations: the lines that OXMPI_SHOW_ROUTES writes are in the list, for several sizes, numbers of ranks and
+/* Routes of collective operations: the lines that OXMPI_SHOW=routes writes are in the list, for several sizes, numbers of ranks and
  * settings. The counters of MPI_T say how many took each route; the argument is that of all MPI_Allreduce. */
 #include "check.h"
 

@@ -34,7 +34,7 @@ static CHECK_UNUSED void fetch(const char *path, char *text, int capacity)
 static CHECK_UNUSED void go_apart(int argc, char **argv)
 {
     if (!strcmp(argv[argc - 1], "apart"))
-        setenv("OXMPI_PRETEND_HOST", "1", 1);
+        setenv("OXMPI_PRETEND", "host=1", 1);
 }
 
 /* Starts a program, under mpiexec if there are to be ranks. Words end with NULL. */

@@ -290,11 +290,11 @@ int main(int argc, char **argv)
     CHECK(mkdtemp(folder) != NULL);
     char *what = argv[3];
     char *server[] = {argv[0], "server", what, folder, NULL}, *client[] = {argv[0], "client", what, folder, NULL};
-    setenv("OXMPI_PRETEND_HOST", "1", 1);
+    setenv("OXMPI_PRETEND", "host=1", 1);
     if (!strcmp(what, "providers"))
         setenv("OXMPI_FABRIC", "tcp", 1);
     pid_t first = begin(atoi(argv[1]), server);
-    setenv("OXMPI_PRETEND_HOST", "2", 1);
+    setenv("OXMPI_PRETEND", "host=2", 1);
     if (!strcmp(what, "providers"))
         setenv("OXMPI_FABRIC", "tcp;ofi_rxm", 1);
     if (!strcmp(what, "settings"))

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
         return finish_family();
     }
     MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "env", "OXMPI_PRETEND_HOST=1"));
+    MPI(MPI_Info_set(info, "env", "OXMPI_PRETEND=host=1"));
     for (int round = 0; round < rounds; round++) {
         MPI(MPI_Comm_spawn(program, argv + 1, count, info, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE));
         talk(children, bytes, 0);

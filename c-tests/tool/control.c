@@ -76,12 +76,12 @@ static void cut(void)
 /* Values of ours: set before MPI_Init, then fixed. */
 static void set(int before)
 {
-    int count, value = -1, scope, limit = index_of("OXMPI_EAGER_BYTES"), strategy = index_of("OXMPI_CONTEXT_STRATEGY");
+    int count, value = -1, scope, limit = index_of("OXMPI_EAGER_BYTES"), route = index_of("OXMPI_BCAST");
     unsigned long bytes = 0;
     MPI_T_cvar_handle eager, choice;
     MPI(MPI_T_cvar_handle_alloc(limit, NULL, &eager, &count));
-    MPI(MPI_T_cvar_handle_alloc(strategy, NULL, &choice, &count));
-    MPI(MPI_T_cvar_get_info(strategy, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &scope));
+    MPI(MPI_T_cvar_handle_alloc(route, NULL, &choice, &count));
+    MPI(MPI_T_cvar_get_info(route, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &scope));
     CHECK_INT(scope, MPI_T_SCOPE_ALL_EQ);
     if (before) {
         bytes = 12345;

@@ -68,7 +68,7 @@ fn any_handle(object: i32) -> AnyHandle {
 }
 
 #[cfg(not(standard_abi))]
-use crate::internal::is_dup_function;
+use crate::duplicating::is_dup_function;
 #[cfg(standard_abi)]
 use crate::standard::attributes::is_dup_function;
 

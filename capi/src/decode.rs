@@ -3,6 +3,7 @@
 //!
 //! Invariant: the core gets only ranks, tags, counts and objects that exist.
 
+use crate::addresses::IN_PLACE;
 use crate::constants::of_program::MPI_MAX_STRINGTAG_LEN;
 use crate::describe::spelled;
 use crate::param::*;
@@ -22,23 +23,11 @@ use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// MPI_IN_PLACE.
-#[cfg(not(standard_abi))]
-pub const IN_PLACE: usize = usize::MAX;
-#[cfg(standard_abi)]
-pub const IN_PLACE: usize = 1;
-
-/// MPI_BUFFER_AUTOMATIC.
-#[cfg(not(standard_abi))]
-pub const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
-#[cfg(standard_abi)]
-pub const BUFFER_AUTOMATIC: usize = 2;
-
-/// Addresses above this one, as a signed number, are of memory: not NULL and none of the above.
+/// Addresses above this one, as a signed number, are of memory: not NULL and none of [`crate::addresses`].
 #[cfg(not(standard_abi))]
 pub const NO_MEMORY: isize = 0;
 #[cfg(standard_abi)]
-pub const NO_MEMORY: isize = BUFFER_AUTOMATIC as isize;
+pub const NO_MEMORY: isize = crate::addresses::BUFFER_AUTOMATIC as isize;
 
 /// Fails unless MPI is running. Entries with `on` an object ask by themselves.
 #[inline(always)]

@@ -1,13 +1,10 @@
 //! How the arguments of a failed call are written into its message. Only on the way to an error.
 
-#![allow(dead_code)] // until the last function is written
-
+use crate::addresses::IN_PLACE;
 use crate::constants::of_program::{
     MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_KEYVAL_INVALID, MPI_PROC_NULL, MPI_ROOT,
 };
 use crate::constants::{MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_OP_NULL};
-use crate::decode::IN_PLACE;
-use crate::param::{Rank, Tag};
 use crate::types::MPIX_Iov;
 use oxmpi::comm::Comm;
 use oxmpi::datatype::{Datatype, Status};
@@ -132,8 +129,9 @@ pub fn text(value: *const c_char, text: &mut dyn Write) -> Result {
     }
 }
 
+/// Its numbers are the program's.
 pub fn status(value: Status, text: &mut dyn Write) -> Result {
-    let (source, tag) = (Rank(value.source).to_c(), Tag(value.tag).to_c());
+    let Status { source, tag, .. } = value;
     write!(text, "status of source {source}, tag {tag}")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::callback::ErrhandlerFunction;
 use crate::decode;
-use crate::error_return;
+use crate::error_return::{self, FILES};
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
@@ -10,9 +10,6 @@ use oxmpi::errhandler::{self as core, Attached, Target};
 use oxmpi::error::{Class, Error, Result, is_code};
 use oxmpi::fail;
 use oxmpi::process::session;
-
-/// The handler for errors of functions without an open file, set on MPI_FILE_NULL.
-pub static FILES: Attached = Attached::predefined(core::ERRORS_RETURN);
 
 pub fn set_on_comm(comm: &CommObject, errhandler: Errhandler) -> Result<()> {
     core::check(errhandler.0, Target::Comm)?;

@@ -4,7 +4,6 @@
 
 use crate::decode;
 use crate::describe::spelled;
-use crate::errhandler::FILES;
 use crate::param::{Comm, Describe, Errhandler, ErrorCode, File, Session, Win};
 use crate::pointers::InOut;
 use oxmpi::comm;
@@ -22,6 +21,9 @@ use oxmpi::rma;
 use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
+
+/// The handler for errors of functions without an open file, set on MPI_FILE_NULL.
+pub static FILES: Attached = Attached::predefined(errhandler::ERRORS_RETURN);
 
 /// Whose error handler is called.
 #[derive(Clone, Copy)]

@@ -27,6 +27,7 @@ mod standard;
 mod types;
 
 mod abi;
+mod addresses;
 mod attr;
 mod callback;
 mod coll;
@@ -38,6 +39,8 @@ mod data;
 mod data;
 mod datatype;
 mod deprecated;
+#[cfg(not(standard_abi))]
+mod duplicating;
 mod dynamic;
 mod env;
 mod errhandler;

@@ -1,5 +1,6 @@
 //! Reduction operations, and MPI_Reduce_local, which applies one without communication.
 
+use crate::addresses::IN_PLACE;
 use crate::callback::{ReductionFunction, StatefulFunction};
 use crate::decode::{self, BUF, Names};
 use crate::param::*;
@@ -80,7 +81,7 @@ entry! {
         let number = decode::count("count", count)?;
         let kind = decode::committed_datatype("datatype", datatype)?;
         let (input, inout) = (inbuf.0.cast::<u8>(), inoutbuf.0.cast::<u8>());
-        let nowhere = |address: *const u8| address.is_null() || address as usize == decode::IN_PLACE;
+        let nowhere = |address: *const u8| address.is_null() || address as usize == IN_PLACE;
         if number == 0 || nowhere(input) || nowhere(inout) {
             return reduce(inbuf, inoutbuf, count, datatype, op);
         }

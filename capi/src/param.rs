@@ -8,8 +8,6 @@
 //! Invariant: values inside are wide (64 bits) and know nothing of the binding they came through;
 //! only pointers that are written through (`Out`, `OutArray`) remember it.
 
-#![allow(dead_code)] // until the last function is written
-
 use crate::types::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -130,7 +128,15 @@ converted! {
 
 impl Describe for Status {
     fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-        crate::describe::status(self.0, text)
+        let (source, tag) = (Rank(self.0.source).to_c(), Tag(self.0.tag).to_c());
+        crate::describe::status(
+            oxmpi::datatype::Status {
+                source,
+                tag,
+                ..self.0
+            },
+            text,
+        )
     }
 }
 

@@ -3,9 +3,7 @@
 //! Invariant: nothing is read or written through a null pointer; every other address is taken on
 //! the caller's word, as in any C library.
 
-#![allow(dead_code)] // until the last function is written
-
-use crate::param::{Binding, Describe, Param, Value};
+use crate::param::{Describe, Param, Value};
 use oxmpi::error::{Class, Error, Result, memory};
 use std::ffi::c_void;
 use std::fmt::{self, Write};
@@ -56,6 +54,8 @@ macro_rules! pointers {
                 }
             }
 
+            // Not every type has a use for all.
+            #[allow(dead_code)]
             impl<T: Value> $name<T> {
                 /// Fails for NULL: for results that must have a pointer before anything is done.
                 #[inline(always)]
@@ -67,6 +67,7 @@ macro_rules! pointers {
                 }
             }
 
+            #[allow(dead_code)]
             impl<T> $name<T> {
                 #[inline(always)]
                 pub fn is_null(&self) -> bool {
@@ -136,6 +137,7 @@ macro_rules! readable {
                 }
 
                 /// The first `length` elements.
+                #[allow(dead_code)] // not of every type
                 pub fn elements(&self, length: usize) -> Result<Vec<T>> {
                     let mut all = memory::room(length, "elements of an argument")?;
                     for index in 0..length {
@@ -202,9 +204,4 @@ impl<T: Value> Out<T> {
     pub fn set(&self, value: T) -> Result<()> {
         self.put(0, value)
     }
-}
-
-/// The name of the function that the program called.
-pub fn binding_name<F: Binding>(small: &'static str, large: &'static str) -> &'static str {
-    if F::LARGE { large } else { small }
 }

@@ -169,6 +169,7 @@ macro_rules! handles {
                 $name(c_int) = $c, crate::standard::handles::$conversion::inside, crate::standard::handles::$conversion::of_program
             }
 
+            #[allow(dead_code)] // not every handle has these functions
             impl $name {
                 /// The integer that stands for the handle in MPI_Comm_toint and its like.
                 pub fn to_int(self) -> HandleInt {

@@ -9,7 +9,8 @@ use oxmpi::launch::sets;
 use oxmpi_launcher::mpiexec::binding::{self, Situation};
 use oxmpi_launcher::mpiexec::environment;
 use oxmpi_launcher::mpiexec::machine::{Machine, Processor};
-use oxmpi_launcher::mpiexec::request::{self, Answer};
+use oxmpi_launcher::mpiexec::arguments;
+use oxmpi_launcher::mpiexec::request::Answer;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -26,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
         .map(|word| OsString::from_vec(word.to_vec()))
         .collect();
     let file = String::from_utf8_lossy(file).into_owned();
-    let mut request = match request::parse(&arguments, &|_| Ok(file.clone())) {
+    let mut request = match arguments::parse(&arguments, &|_| Ok(file.clone())) {
         Ok(Answer::Run(request)) => *request,
         Ok(_) => return,
         Err(text) => {

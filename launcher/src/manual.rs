@@ -384,7 +384,7 @@ fn page_of_variables() -> String {
     page.examples(&[
         ("mpiexec -info", "All variables with the values in force:"),
         (
-            "mpiexec -n 2 -genv OXMPI_SHOW_VARIABLES 1 ./demo",
+            "mpiexec -n 2 -genv OXMPI_SHOW variables ./demo",
             "The values that a job has:",
         ),
         (

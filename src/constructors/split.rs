@@ -119,7 +119,7 @@ pub(super) struct Said<const N: usize> {
 /// More members than this agree on the id in a step of its own: everybody's offer would go to everybody.
 const MOST_IN_ONE_STEP: i32 = 64;
 
-/// Before what a rank says; nothing is there of one that could not be reached.
+/// Marks the words of a rank that was reached.
 const HERE: u32 = 1;
 
 /// Tells all of the local side some words, and with them the first offer of an allocation. Returns what all say, by rank.

@@ -9,7 +9,6 @@ use super::creation::Creation;
 use super::offer::{bytes, combine, words};
 use super::registry::{self, IDS, Ids, live_report, statistics};
 use super::report;
-use super::settings::REPORT;
 use crate::coll::CollContext;
 use crate::datatype::Buffer;
 use crate::engine::{self, mapping};
@@ -17,6 +16,7 @@ use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
 use crate::sync::{AtomicUsize, Ordering};
+use crate::variables::show::SHOW;
 use std::sync::OnceLock;
 
 /// Allocations that wait for another of this process.
@@ -287,7 +287,7 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
 }
 
 fn exhausted(coll: &CollContext<'_>) -> Error {
-    if REPORT.get() {
+    if SHOW.get().communicators {
         uncancelled(|| eprint!("{}", live_report("context ids have run out")));
     }
     Error::new(

@@ -2,7 +2,7 @@
 //!
 //! [`allocate`] and [`release`] are what makers of communicators call. The default way is a lease (`agreement/lease.rs`), filled by
 //! eager agreement (`agreement/eager.rs`), over an array of records; the papers' other strategies and stores are in folders
-//! named `alternatives`.
+//! named `alternatives`, compiled with the feature `papers`.
 
 pub mod agreement;
 mod allocate;

@@ -3,17 +3,20 @@
 //! Invariant: a prefix is taken in the space exactly as long as it has a record, is leased to a parent that has one, or is
 //! offered in an agreement under way. All is under one lock, which is never held while entering the engine.
 
+use super::agreement::Settings;
 use super::agreement::lease::{LARGEST_OF_GROUP, Lease, Taken};
-use super::agreement::{Settings, Strategy};
 use super::creation::Creation;
 use super::report;
-use super::settings::{PRINT, REPORT, STORE, STRATEGY, eager_words, pages};
+#[cfg(feature = "papers")]
+use super::settings::PRINT;
+use super::settings::{self, eager_words, pages};
 use super::space::{self, Space};
 use super::store::Store;
 use crate::engine::enter;
 use crate::group::Group;
-use crate::os::cancellation::uncancelled;
-use crate::os::tell;
+#[cfg(feature = "papers")]
+use crate::os::{cancellation::uncancelled, tell};
+use crate::variables::show::SHOW;
 use parking_lot::Mutex;
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -56,13 +59,7 @@ pub(super) struct Ids {
 pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
     space: Space::of_process(),
     records: None,
-    settings: Settings {
-        strategy: Strategy::Lease,
-        eager_words: 0,
-        printed: false,
-        alone: false,
-        seeds: false,
-    },
+    settings: Settings::PLAIN,
     statistics: Statistics {
         live: 0,
         most: 0,
@@ -94,13 +91,13 @@ impl Ids {
     /// The store, made at the first use, when the settings are read.
     fn records(&mut self) -> &mut Store<Record> {
         if self.records.is_none() {
-            self.settings.strategy = STRATEGY.get();
+            self.settings.strategy = settings::strategy();
             self.settings.eager_words = eager_words();
             self.space.set_limit(pages());
             // With one page every id counts, see [`PAGES`].
             self.settings.seeds = pages() > 1;
         }
-        self.records.get_or_insert_with(|| Store::new(STORE.get()))
+        self.records.get_or_insert_with(settings::store)
     }
 
     /// How members agree.
@@ -157,7 +154,9 @@ impl Ids {
         prefix << 2
     }
 
+    /// Prints the mask, if [`PRINT`] asks for it.
     fn print(&self) {
+        #[cfg(feature = "papers")]
         if PRINT.get() {
             let free = self.space.hexadecimal();
             uncancelled(|| tell(&format!("oxmpi: free context ids {free}\n")));
@@ -233,7 +232,7 @@ pub fn mask_words() -> [u32; space::WORDS] {
     mask
 }
 
-/// The mask as [`PRINT`] prints it.
+/// The mask in hexadecimal digits, as MPICH prints it.
 pub fn mask() -> String {
     IDS.lock().space.hexadecimal()
 }
@@ -248,7 +247,7 @@ pub fn live_report(why: &str) -> String {
 
 /// Says at MPI_Finalize what was not freed, if asked to.
 pub fn at_finalize() {
-    if REPORT.get() {
+    if SHOW.get().communicators {
         eprint!("{}", live_report("at MPI_Finalize"));
     }
 }

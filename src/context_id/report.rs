@@ -1,10 +1,10 @@
 //! Where communicators were made: the program's function and line that called MPI, as far as symbols tell.
 //!
-//! Invariant: a site's number stays its number. Sites are looked for only if `OXMPI_CONTEXT_REPORT` asks for them, because
+//! Invariant: a site's number stays its number. Sites are looked for only if `OXMPI_SHOW` asks for them, because
 //! walking the stack takes longer than making a communicator.
 
-use super::settings::REPORT;
 use crate::os::cancellation::uncancelled;
+use crate::variables::show::SHOW;
 use parking_lot::Mutex;
 use std::backtrace::Backtrace;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ static SITES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The number of the location that called this MPI function.
 pub fn site(function: &str) -> u32 {
-    if !REPORT.get() {
+    if !SHOW.get().communicators {
         return PREDEFINED;
     }
     // It reads the program's tables of names.

@@ -2,11 +2,14 @@
 
 use super::agreement::Strategy;
 use super::space;
+#[cfg(feature = "papers")]
 use super::store::Kind;
+use super::store::Store;
 use crate::variables::{Listed, Variable};
 
 /// How members agree.
-pub static STRATEGY: Variable<Strategy> = Variable::new(
+#[cfg(feature = "papers")]
+static STRATEGY: Variable<Strategy> = Variable::new(
     "CONTEXT_STRATEGY",
     Strategy::Lease,
     "How the members of a new communicator agree on its context id. For comparisons.",
@@ -21,7 +24,8 @@ pub static EAGER: Variable<u64> = Variable::new(
 .with_aliases(&["MPIR_CVAR_CTXID_EAGER_SIZE"])
 .same_on_all();
 /// From id to record.
-pub static STORE: Variable<Kind> = Variable::new(
+#[cfg(feature = "papers")]
+static STORE: Variable<Kind> = Variable::new(
     "CONTEXT_STORE",
     Kind::Array,
     "How communicators are found by their context id. For comparisons.",
@@ -33,13 +37,8 @@ pub static PAGES: Variable<u64> = Variable::new(
     "Communicators there may be, in units of 16384. To find a program that frees none, make it small.",
 )
 .same_on_all();
-/// The report of live communicators.
-pub static REPORT: Variable<bool> = Variable::new(
-    "CONTEXT_REPORT",
-    false,
-    "At MPI_Finalize, and when context ids run out, say where the communicators that live were made, most first.",
-);
 /// Prints the mask.
+#[cfg(feature = "papers")]
 pub static PRINT: Variable<bool> = Variable::new(
     "CONTEXT_PRINT",
     false,
@@ -47,7 +46,32 @@ pub static PRINT: Variable<bool> = Variable::new(
 );
 
 /// All of them.
-pub static VARIABLES: &[&dyn Listed] = &[&STRATEGY, &EAGER, &STORE, &PAGES, &REPORT, &PRINT];
+pub static VARIABLES: &[&dyn Listed] = &[
+    #[cfg(feature = "papers")]
+    &STRATEGY,
+    &EAGER,
+    #[cfg(feature = "papers")]
+    &STORE,
+    &PAGES,
+    #[cfg(feature = "papers")]
+    &PRINT,
+];
+
+/// How members agree.
+pub(super) fn strategy() -> Strategy {
+    #[cfg(feature = "papers")]
+    return STRATEGY.get();
+    #[cfg(not(feature = "papers"))]
+    Strategy::Lease
+}
+
+/// An empty store.
+pub(super) fn store<T>() -> Store<T> {
+    #[cfg(feature = "papers")]
+    return Store::new(STORE.get());
+    #[cfg(not(feature = "papers"))]
+    Store::default()
+}
 
 pub(super) fn eager_words() -> usize {
     EAGER.get().min(space::WORDS as u64 / 2) as usize

@@ -7,6 +7,7 @@ use crate::launch::{Job, nodes};
 use crate::os::addresses;
 use crate::os::process::{Birth, identity};
 use crate::transport::Table;
+use crate::variables::pretend::PRETEND;
 use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 
@@ -100,7 +101,7 @@ impl Card {
 
 /// Which of several hosts that it pretends to be on this machine's process is on.
 fn part(job: &Job) -> String {
-    let host = super::PRETEND_HOST.get();
+    let host = PRETEND.get().host;
     let is_split = engine::table().is_some_and(Table::pretends_hosts);
     let part = match is_split {
         true => nodes::part(job.rank, job.size),

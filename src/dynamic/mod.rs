@@ -35,15 +35,8 @@ static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
     "How long MPI_Comm_connect waits until the other side accepts, seconds, where its info does not say.",
 )
 .with_aliases(&["MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT"]);
-static PRETEND_HOST: Variable<u64> = Variable::new(
-    "PRETEND_HOST",
-    0,
-    "A process behaves towards processes of other jobs as if it were on the host of this number: those of other numbers share no \
-     memory with it. To try out programs and the library itself.",
-);
 /// What users can set about connections to other jobs.
-pub static VARIABLES: &[&dyn Listed] =
-    &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS, &PRETEND_HOST];
+pub static VARIABLES: &[&dyn Listed] = &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS];
 
 static JOB: OnceLock<&'static Job> = OnceLock::new();
 

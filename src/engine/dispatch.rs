@@ -173,7 +173,6 @@ impl Engine {
         Header {
             kind,
             flags,
-            engine: self.transport.engine() as u8,
             length: bytes as u32,
             process: self.me() as u32,
             ..Header::default()

@@ -115,7 +115,7 @@ pub(super) fn add(way: Way, processes: Vec<u32>) -> Hold {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut connections = CONNECTIONS.lock();
-    // Those that were met before and have left since come by the new one.
+    // Processes that are met again move to the new connection.
     for connection in connections.iter_mut() {
         connection.processes.retain(|it| !processes.contains(it));
     }

@@ -20,8 +20,8 @@ pub const CANCEL: u8 = 6;
 pub const FAILED: u8 = 7;
 pub const PLACE: u8 = 8;
 
-/// The bits from 16 on belong to the transport.
-///
+// Flags of headers. The upper four bits are the transport's.
+
 /// Flag of `RTS`: the sender wants a CTS even if all the data came with it.
 pub const SYNCHRONOUS: u8 = 1;
 /// Flag of `RTS`: it has the address, and the receiver is to read the data there.

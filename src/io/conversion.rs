@@ -23,7 +23,7 @@ pub struct Conversion {
 
 /// The datatype of a buffer and the number of its elements.
 pub fn elements(buffer: &Buffer) -> Result<(&'static Datatype, u64)> {
-    // Bytes, if the view came after the buffer was made, on another thread.
+    // A buffer has no datatype if the view was set after it was made, by another thread: its data are bytes.
     let datatype = buffer
         .datatype()
         .or_else(|| datatype::get(datatype::BYTE))

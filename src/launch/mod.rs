@@ -101,7 +101,7 @@ static SINGLETON: Variable<bool> = Variable::new(
     "Each process is a job of its own, whatever a launcher says.",
 );
 /// What users can set about joining a job.
-pub static VARIABLES: &[&dyn Listed] = &[&SINGLETON, &nodes::PRETEND_NODES];
+pub static VARIABLES: &[&dyn Listed] = &[&SINGLETON];
 
 /// Finds the job that this process belongs to.
 ///

@@ -1,10 +1,10 @@
 //! Which node each process of the job is on.
 //!
-//! Invariant: all processes say the same of each. A node is a host, or the part of one that `OXMPI_PRETEND_NODES` makes a node: the
+//! Invariant: all processes say the same of each. A node is a host, or the part of one that `OXMPI_PRETEND` makes a node: the
 //! algorithms for several nodes, and the calls that tell nodes apart, go by this alone.
 
 use super::map::NodeMap;
-use crate::variables::Variable;
+use crate::variables::pretend::PRETEND;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -26,18 +26,9 @@ enum Numbering {
 /// Of the job that this process has joined.
 static JOB: OnceLock<Nodes> = OnceLock::new();
 
-pub static PRETEND_NODES: Variable<u64> = Variable::new(
-    "PRETEND_NODES",
-    1,
-    "The ranks of MPI_COMM_WORLD behave as if they were on so many nodes, about the same number of following ranks on each: \
-     MPI_Comm_split_type tells them apart, and collective operations go from node to node, without memory that nodes \
-     share. To try out programs and the library itself.",
-)
-.same_on_all();
-
 /// The process has joined a job whose processes are on these hosts.
 pub fn joined(hosts: &Arc<NodeMap>) {
-    JOB.get_or_init(|| Nodes::new(hosts, PRETEND_NODES.get()));
+    JOB.get_or_init(|| Nodes::new(hosts, PRETEND.get().nodes.into()));
 }
 
 impl Nodes {
@@ -113,9 +104,9 @@ pub fn are_hosts() -> bool {
     JOB.get().is_some_and(|job| job.are_hosts)
 }
 
-/// Which of the nodes that `OXMPI_PRETEND_NODES` makes of a job of so many processes is a process's.
+/// Which of the nodes that `OXMPI_PRETEND` makes of a job of so many processes is a process's.
 pub fn part(process: u32, processes: u32) -> u32 {
-    let wanted = PRETEND_NODES.get().clamp(1, processes.max(1).into()) as u32;
+    let wanted = PRETEND.get().nodes.clamp(1, processes.max(1));
     pretended(process, processes, wanted)
 }
 

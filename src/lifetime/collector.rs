@@ -5,7 +5,8 @@
 //! the program knows, is in no request, no pending collective operation and no marked call that may have been given it, and no
 //! other object is made of it. No callback of the program runs in a cycle: attributes were deleted in the call that freed.
 
-use super::scheme::{Scheme, scheme, threshold};
+#[cfg(feature = "papers")]
+use super::scheme;
 use crate::comm;
 use crate::context_id;
 use crate::datatype;
@@ -102,7 +103,7 @@ pub(super) enum When {
 
 /// Takes over what was freed and retired.
 pub(super) fn add(freed: Freed, when: When) {
-    if scheme() == Scheme::Never {
+    if !gives_back() {
         return;
     }
     let mut garbage = GARBAGE.lock();
@@ -142,6 +143,22 @@ fn collect_if(wanted: impl FnOnce(&Garbage) -> bool) {
         garbage.cycle();
         garbage.publish();
     }
+}
+
+/// Whether the job's scheme gives freed objects back: all do but one, which is for measurements.
+pub(super) fn gives_back() -> bool {
+    #[cfg(feature = "papers")]
+    return scheme::gives_back();
+    #[cfg(not(feature = "papers"))]
+    true
+}
+
+/// [`super::ENOUGH`], or what the variable says.
+fn threshold() -> usize {
+    #[cfg(feature = "papers")]
+    return scheme::threshold();
+    #[cfg(not(feature = "papers"))]
+    super::ENOUGH
 }
 
 impl Garbage {

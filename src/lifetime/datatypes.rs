@@ -3,7 +3,6 @@
 //! Invariant: a type goes at once only below MPI_THREAD_MULTIPLE, where this call is the only one, and when nothing pends.
 
 use super::collector::{self, Freed, When};
-use super::scheme::{Scheme, scheme};
 use crate::datatype::{self, Datatype};
 use crate::engine::epochs::{self, GracePeriod};
 use crate::engine::{self, roots};
@@ -20,7 +19,7 @@ pub fn free(handle: i32) -> Result<()> {
         return Ok(());
     };
     let alone = !engine::has_threads() && !epochs::in_callback() && roots::number() == 0;
-    if alone && scheme() != Scheme::Never && datatype::remove(handle, collector::unnamed) {
+    if alone && collector::gives_back() && datatype::remove(handle, collector::unnamed) {
         return Ok(());
     }
     let grace = GracePeriod::of_datatype(born);

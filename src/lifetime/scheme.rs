@@ -1,4 +1,4 @@
-//! The setting that chooses a scheme, and what the schemes count.
+//! The settings that choose a scheme of paper 003, and what the schemes count.
 
 use crate::choice;
 use crate::references::{self, Counted};
@@ -6,7 +6,7 @@ use crate::variables::{Listed, Variable};
 
 choice! {
     /// See the variable's text.
-    pub enum Scheme {
+    enum Scheme {
         Collected = "collected",
         Suppressed = "suppressed",
         Counting = "counting",
@@ -23,15 +23,16 @@ static LIFETIME: Variable<Scheme> = Variable::new(
 );
 static COLLECT_AT: Variable<u64> = Variable::new(
     "COLLECT_AT",
-    64,
+    super::ENOUGH as u64,
     "So many freed communicators and datatypes wait before the pending operations are looked at, where looking costs \
      something; a program that frees large types while messages are pending may want fewer.",
 );
 
 pub static VARIABLES: &[&dyn Listed] = &[&LIFETIME, &COLLECT_AT];
 
-pub fn scheme() -> Scheme {
-    LIFETIME.get()
+/// Whether freed objects are given back at all.
+pub fn gives_back() -> bool {
+    LIFETIME.get() != Scheme::Never
 }
 
 /// See the variable.
@@ -41,7 +42,7 @@ pub fn threshold() -> usize {
 
 /// Reads the scheme, when MPI starts.
 pub fn start() {
-    references::count(match scheme() {
+    references::count(match LIFETIME.get() {
         Scheme::Collected | Scheme::Never => Counted::Nothing,
         Scheme::Suppressed => Counted::Derived,
         Scheme::Counting => Counted::All,

@@ -10,7 +10,7 @@ mod prober;
 use crate::os::schedule::{self, CPU_WORDS};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::variables::{Listed, Variable};
+use crate::variables::pretend::PRETEND;
 use prober::Distances;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -42,16 +42,6 @@ pub const SHAPE: u64 = shape::combine(&[
         distances
     }),
 ]);
-
-static PRETEND_CORES: Variable<u64> = Variable::new(
-    "PRETEND_CORES",
-    0,
-    "The ranks of a node behave as if they might use so many cores, whatever there is; 0: as many as there are. To try out the \
-     library: ranks that wait do not make room for those that share their core, so it is slow where there are fewer.",
-)
-.same_on_all();
-
-pub static VARIABLES: &[&dyn Listed] = &[&PRETEND_CORES];
 
 const OPEN: u32 = 0;
 const ENOUGH_CORES: u32 = 1;
@@ -150,14 +140,14 @@ impl Node {
     }
 
     fn quota(&self) -> u32 {
-        match PRETEND_CORES.get() {
+        match PRETEND.get().cores {
             0 => self.shared.quota.load(Ordering::Relaxed),
             _ => 0,
         }
     }
 
     fn cores(&self) -> usize {
-        let pretended = PRETEND_CORES.get();
+        let pretended = PRETEND.get().cores;
         if pretended > 0 {
             return pretended as usize;
         }

@@ -17,7 +17,6 @@ mod wide;
 
 pub use wide::Second;
 use wide::Sources;
-pub use wide::VARIABLES;
 
 use crate::datatype::{Datatype, pack::Laid};
 use crate::error::{Class, Result, fail};

@@ -1,13 +1,12 @@
 //! The loop of all reductions, compiled three times: for every x86-64 (registers of 16 bytes), for AVX2 (32) and for
-//! AVX-512 (64). All sources are read in one pass, so that what is made of many is written once. Which one runs is found at run time; `OXMPI_REDUCTION_KERNELS` forbids the wider ones, to compare.
+//! AVX-512 (64). All sources are read in one pass, so that what is made of many is written once. Which one runs is found at run time; `OXMPI_KERNELS` forbids the wider ones, to compare.
 //!
 //! Invariant: all three give the same bits, because no operation's order is changed and nothing is fused.
 #![allow(unsafe_code)]
 
 use super::lane::{Combine, Lane};
-use crate::choice;
 use crate::datatype::nontemporal;
-use crate::variables::{Listed, Variable};
+use crate::datatype::pack::{Allowed, KERNELS};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -20,18 +19,6 @@ pub(super) enum Width {
     Avx512,
 }
 
-choice! {
-    /// Which kernels may be used.
-    enum Allowed { Best = "best", Avx2 = "avx2", Plain = "plain" }
-}
-
-static REDUCTION_KERNELS: Variable<Allowed> = Variable::new(
-    "REDUCTION_KERNELS",
-    Allowed::Best,
-    "How reductions compute: best uses the widest registers of the processor, avx2 at most 32 bytes, plain 16. To compare.",
-);
-pub static VARIABLES: &[&dyn Listed] = &[&REDUCTION_KERNELS];
-
 #[inline]
 pub(super) fn width() -> Width {
     static FOUND: OnceLock<Width> = OnceLock::new();
@@ -39,8 +26,8 @@ pub(super) fn width() -> Width {
     if let Some(width) = AT_MOST.get() {
         return find().min(width);
     }
-    *FOUND.get_or_init(|| match REDUCTION_KERNELS.get() {
-        Allowed::Best => find(),
+    *FOUND.get_or_init(|| match KERNELS.get() {
+        Allowed::Best | Allowed::Avx512 => find(),
         Allowed::Avx2 => find().min(Width::Avx2),
         Allowed::Plain => Width::Plain,
     })

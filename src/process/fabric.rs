@@ -5,7 +5,8 @@ use crate::error::{Class, Error, Result};
 use crate::launch::{self, Job, Launcher};
 use crate::os::tell;
 use crate::transport::Table;
-use crate::transport::ofi::{Directory, FABRIC, Fabric, Net, SHOW_FABRIC, Wish};
+use crate::transport::ofi::{Directory, FABRIC, Fabric, Net, Wish};
+use crate::variables::show::SHOW;
 use std::sync::Arc;
 
 /// The key-value store of the launcher, asked by key and process.
@@ -69,7 +70,7 @@ fn asked(
 }
 
 fn show(rank: u32, net: &Net) {
-    if SHOW_FABRIC.get() {
+    if SHOW.get().fabric {
         tell(&format!(
             "oxmpi: rank {rank}: messages to other nodes go by {}\n",
             net.description()

@@ -26,7 +26,9 @@ use crate::handle;
 use crate::info;
 use crate::io;
 use crate::launch::{self, Job, SegmentPlan};
-use crate::lifetime::{self, collector};
+#[cfg(feature = "papers")]
+use crate::lifetime;
+use crate::lifetime::collector;
 use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
@@ -411,6 +413,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         .probe_address
         .store(PROBE.as_ptr() as u64, Ordering::Relaxed);
     status.probe_value.store(nonce, Ordering::Relaxed);
+    #[cfg(feature = "papers")]
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
     context_id::before_creations(collector::before_id);

@@ -9,10 +9,12 @@ use crate::queue::shape;
 use crate::transport::ofi;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
+use crate::variables::pretend::PRETEND;
+use crate::variables::show::SHOW;
 use crate::variables::{self, Listed, Variable};
 use crate::{
     choice, coll, context_id, datatype, dynamic, engine, errhandler, events, io, launch, lifetime,
-    node, op, pt2pt, rma,
+    pt2pt, rma,
 };
 
 choice! {
@@ -34,11 +36,6 @@ impl From<Level> for ThreadLevel {
             Level::Multiple => ThreadLevel::Multiple,
         }
     }
-}
-
-choice! {
-    /// There is nothing to choose: it is here so that those who try to switch it off are told.
-    pub enum Always { Always = "always" | "1" | "yes" | "true" | "on" }
 }
 
 /// What MPI_Init asks for.
@@ -98,20 +95,6 @@ impl InitialErrhandler {
     }
 }
 
-static SHOW_VARIABLES: Variable<bool> = Variable::new(
-    "SHOW_VARIABLES",
-    false,
-    "Rank 0 writes all settings with the values in force to its standard error in MPI_Init.",
-)
-.with_aliases(&["MPIR_CVAR_DEBUG_SUMMARY"]);
-
-static ERROR_CHECKING: Variable<Always> = Variable::new(
-    "ERROR_CHECKING",
-    Always::Always,
-    "Arguments are checked; that cannot be switched off.",
-)
-.with_aliases(&["MPIR_CVAR_ERROR_CHECKING"]);
-
 /// Settings that belong together.
 pub struct Chapter {
     pub name: &'static str,
@@ -124,12 +107,12 @@ static OWN: &[&dyn Listed] = &[
     &SUPPRESS_ABORT_MESSAGE,
     &LIBRARY_VERSION,
     &INITIAL_ERRHANDLER,
-    &SHOW_VARIABLES,
-    &ERROR_CHECKING,
+    &SHOW,
+    &PRETEND,
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 17] {
+pub fn chapters() -> [Chapter; 15] {
     [
         (
             "collectives",
@@ -152,7 +135,6 @@ pub fn chapters() -> [Chapter; 17] {
             lifetime::VARIABLES,
         ),
         ("dynamic", "Processes of other jobs.", dynamic::VARIABLES),
-        ("operations", "Reduction operations.", op::VARIABLES),
         (
             "protocols",
             "How messages travel.",
@@ -163,7 +145,6 @@ pub fn chapters() -> [Chapter; 17] {
             "Memory that the ranks of a node share.",
             layout::VARIABLES,
         ),
-        ("node", "What the ranks of a node may use.", node::VARIABLES),
         (
             "fabric",
             "What carries messages between nodes.",
@@ -247,15 +228,18 @@ pub(super) fn told() -> (u64, String) {
 }
 
 /// What processes of different jobs must have alike, in words: the build, and settings that are not as by default. How a job's own
-/// processes are spread over nodes is no matter of the others.
+/// processes are spread over nodes is no matter of the others, and the cores that a node has are.
 pub(super) fn told_to_other_jobs() -> String {
-    let of_the_job = [ofi::FABRIC.name(), launch::nodes::PRETEND_NODES.name()];
+    let of_the_job = [ofi::FABRIC.name(), PRETEND.name()];
     let others = common().into_iter().filter(|variable| {
         variable.value() != variable.default() && !of_the_job.contains(&variable.name())
     });
     let mut words: Vec<String> = others
         .map(|variable| format!("{}={}", variable.name(), variable.value()))
         .collect();
+    if PRETEND.get().cores > 0 {
+        words.push(format!("{}=cores={}", PRETEND.name(), PRETEND.get().cores));
+    }
     let build = build();
     words.push(format!("build {build:x}"));
     words.join(" ")
@@ -337,7 +321,7 @@ pub(super) fn read(rank: u32) {
         .iter()
         .map(|mistake| format!("oxmpi: {mistake}\n"))
         .collect();
-    if SHOW_VARIABLES.get() {
+    if SHOW.get().variables {
         text.push_str(&shown);
     }
     if !text.is_empty() {

@@ -150,7 +150,7 @@ impl Slot {
             && (range.exclusive || self.exclusive.load(Ordering::Relaxed) != 0)
     }
 
-    /// Whether what was there before this ticket still is.
+    /// Whether the slot has an owner that came before this ticket.
     #[inline(always)]
     fn is_before(&self, ticket: u64) -> bool {
         // Acquire: pairs with `Locks::unlock`, so that what was done under the lock is seen.

@@ -31,7 +31,8 @@ pub const HEADER_BYTES: usize = 20;
 pub struct Header {
     pub kind: u8,
     pub flags: u8,
-    pub engine: u8,
+    /// Zero; without it there would be a hole.
+    pub reserved: u8,
     pub stride: u8,
     pub context: u32,
     pub tag: i32,
@@ -79,7 +80,7 @@ pub const SHAPE: u64 = shape::combine(&[
     shape!(Header {
         kind,
         flags,
-        engine,
+        reserved,
         stride,
         context,
         tag,

@@ -87,12 +87,12 @@ mod tests {
     #[test]
     fn handles_live_until_they_are_freed() {
         super::super::init();
-        let index = index_of("OXMPI_CONTEXT_STRATEGY").unwrap();
+        let index = index_of("OXMPI_BCAST").unwrap();
         assert_eq!(
             index_of("MPIR_CVAR_CTXID_EAGER_SIZE").unwrap(),
             index_of("OXMPI_CONTEXT_EAGER_WORDS").unwrap()
         );
-        assert_eq!(words(index).unwrap()[0], "lease");
+        assert_eq!(words(index).unwrap()[0], "auto");
         let handle = open(index as i32).unwrap();
         assert!(of(handle).unwrap().is_same_on_all());
         close(handle).unwrap();

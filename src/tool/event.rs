@@ -171,7 +171,7 @@ mod tests {
         let call = move |number, safety| {
             let instance = events::instance(number).unwrap();
             told.lock().push((instance.values[0], safety));
-            // Not while this runs, and not for ever.
+            // Raised in a callback: told after it, and once.
             events::raise(PeerLost, || instance.values);
             events::deliver(Safety::None);
         };

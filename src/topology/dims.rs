@@ -56,7 +56,7 @@ fn divisors(number: i32) -> Vec<i32> {
 
 /// No int has so many prime factors: further sides are 1.
 const MOST_SIDES: usize = 31;
-/// What a number that has no such factors has instead of them.
+/// Marks a number without such factors.
 const NONE: i32 = 0;
 
 /// The most even `sides` factors of `number`, falling. Without sides `number` must be 1.

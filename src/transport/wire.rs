@@ -7,13 +7,12 @@ use super::shm::outbound::NONTEMPORAL;
 use crate::queue::ring;
 
 /// The header of a packet. `context` has the 16-bit context id in its low half; `source` is the sender's rank in that
-/// communicator, `process` its number in the job; `length` counts the bytes of the payload. `engine` is the number of the engine
-/// that sends and of the one that receives. The upper four bits of `flags` are zero.
+/// communicator, `process` its number in the job; `length` counts the bytes of the payload. The upper four
+/// bits of `flags` are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub kind: u8,
     pub flags: u8,
-    pub engine: u8,
     pub context: u32,
     pub tag: i32,
     pub source: i32,
@@ -47,7 +46,6 @@ impl Header {
         let mut bytes = [0u8; Self::BYTES];
         bytes[0] = self.kind;
         bytes[1] = self.flags;
-        bytes[2] = self.engine;
         let words = [
             self.context,
             self.tag as u32,
@@ -69,7 +67,6 @@ impl Header {
         Self {
             kind: bytes[0],
             flags: bytes[1],
-            engine: bytes[2],
             context: word(4),
             tag: word(8) as i32,
             source: word(12) as i32,
@@ -112,7 +109,6 @@ mod tests {
         let header = Header {
             kind: 3,
             flags: 9,
-            engine: 15,
             context: 0xfedc_ba98,
             tag: -7,
             source: i32::MAX,

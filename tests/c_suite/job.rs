@@ -47,6 +47,7 @@ pub fn run(
         .env("C_SUITE_SLOW", if crate::is_slow(wrap) { "1" } else { "0" })
         .envs(over_fabric(on))
         .envs(line.environment.iter().map(|(name, value)| (name, value)))
+        .envs(pretended(on, line).map(|value| (PRETEND, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -76,12 +77,30 @@ pub fn run(
     })
 }
 
+const PRETEND: &str = "OXMPI_PRETEND";
+
+/// Whether two nodes are pretended, with a fabric between them.
+fn pretends_nodes(on: &Toolchain) -> bool {
+    on.over_fabric && std::env::var("C_SUITE_FABRIC").is_ok_and(|it| it == "1")
+}
+
 /// What a line's own variables may say otherwise, and the environment of the suite.
-fn over_fabric(on: &Toolchain) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let variables = [("OXMPI_PRETEND_NODES", "2"), ("OXMPI_FABRIC", "tcp")];
-    let pretended = on.over_fabric && std::env::var("C_SUITE_FABRIC").is_ok_and(|it| it == "1");
-    let variables = variables.into_iter();
-    variables.filter(move |(name, _)| pretended && std::env::var_os(name).is_none())
+fn over_fabric(on: &Toolchain) -> Option<(&'static str, &'static str)> {
+    let is_set = std::env::var_os("OXMPI_FABRIC").is_some();
+    (pretends_nodes(on) && !is_set).then_some(("OXMPI_FABRIC", "tcp"))
+}
+
+/// What the suite, its environment and the line say of `OXMPI_PRETEND`: the last word on nodes, and on cores, counts.
+fn pretended(on: &Toolchain, line: &Line) -> Option<String> {
+    let of_suite = pretends_nodes(on).then(|| "nodes=2".to_owned());
+    let of_line = line.environment.iter().find(|(name, _)| name == PRETEND);
+    let parts = [
+        of_suite,
+        std::env::var(PRETEND).ok(),
+        of_line.map(|(_, value)| value.clone()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(","))
 }
 
 /// The status, or none if the limit was reached.

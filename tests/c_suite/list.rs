@@ -1,8 +1,8 @@
-//! Reads `c-tests/testlist`: one line for each program, its rank counts and flags.
-//! Invariant: every program on disk is in the list and the other way round; `read` names each one that is not.
+//! Reads the testlist of each folder of `c-tests/`: one line for each program, its rank counts and flags.
+//! Invariant: every program on disk is in the list of its folder and the other way round; `read` names each one that is not.
 //!
-//!     chapter/name   ranks   flags
-//!     pt2pt/modes    1,2,4   args="1000 7" env=NAME=VALUE
+//!     name     ranks   flags
+//!     modes    1,2,4   args="1000 7" env=NAME=VALUE        # in c-tests/pt2pt/testlist
 //!
 //! Flags: `args="..."`, `env=NAME=VALUE`, `mpiexec="options"`, `cflags="..."`, `exit=CODE` or
 //! `exit=nonzero` (then no closing line is expected), `stdout="text"` and `stderr="text"` (must occur, may be
@@ -10,7 +10,7 @@
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
 //! do it yet), `needs=PACKAGE` (of `.ci/packages`, as Fortran and `OXMPI_FABRIC` need theirs), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
-//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
+//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `papers` (chooses what only a library with the feature `papers` has), `wrap=no` (not under valgrind).
 
 use crate::parts;
 use crate::toolchain::Toolchain;
@@ -50,6 +50,8 @@ pub struct Line {
     pub alone: bool,
     pub seconds: Option<u64>,
     pub long: bool,
+    /// For a library with the feature `papers`.
+    pub papers: bool,
     pub unwrapped: bool,
     pub own_launcher: bool,
     pub not_yet: Option<String>,
@@ -114,44 +116,32 @@ const STYLES: [(&str, &str); 3] = [
     ("mpi_f08", "-DSTYLE_F08"),
 ];
 
-/// The trials, and what is wrong with the list.
+/// The trials, and what is wrong with the lists.
 pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
     let mut mistakes = Vec::new();
     let mut lines = Vec::new();
-    let path = source.join("testlist");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) => return (lines, vec![format!("{}: {error}", path.display())]),
-    };
     let mut listed = BTreeSet::new();
-    for (number, row) in text.lines().enumerate() {
-        let location = format!("testlist:{}", number + 1);
-        let words = match split(row) {
-            Ok(words) if words.is_empty() => continue,
-            Ok(words) => words,
-            Err(text) => {
-                mistakes.push(format!("{location}: {text}"));
+    let mut folders = match folders(source) {
+        Ok(folders) => folders,
+        Err(error) => return (lines, vec![format!("{}: {error}", source.display())]),
+    };
+    folders.sort();
+    for folder in folders {
+        let path = source.join(&folder).join("testlist");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            // Its programs, if it has any, are found missing below.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                mistakes.push(format!("{}: {error}", path.display()));
                 continue;
             }
         };
-        let program = words[0].clone();
-        let extension = ["c", "cc", "F90"]
-            .into_iter()
-            .find(|extension| source.join(format!("{program}.{extension}")).is_file());
-        let Some(extension) = extension else {
-            mistakes.push(format!("{location}: there is no {program}.c"));
-            continue;
-        };
-        listed.insert(format!("{program}.{extension}"));
-        let counts = words.get(1).map_or("", String::as_str);
-        for count in counts.split(',') {
-            match count.parse() {
-                Ok(ranks) => match line(&program, extension, ranks, &words[2..]) {
-                    Ok(line) if extension == "F90" => lines.extend(in_styles(&line)),
-                    Ok(line) => lines.push(line),
-                    Err(text) => mistakes.push(format!("{location}: {text}")),
-                },
-                Err(_) => mistakes.push(format!("{location}: {count:?} is no number of ranks")),
+        for (number, row) in text.lines().enumerate() {
+            let location = format!("{folder}/testlist:{}", number + 1);
+            match trials(source, &folder, row, &mut listed) {
+                Ok(trials) => lines.extend(trials),
+                Err(text) => mistakes.push(format!("{location}: {text}")),
             }
         }
     }
@@ -162,7 +152,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
         found
             .iter()
             .filter(|name| !listed.contains(*name))
-            .map(|name| format!("{name} is not in the testlist")),
+            .map(|name| format!("{name} is not in the testlist of its folder")),
     );
     let mut names = BTreeSet::new();
     mistakes.extend(
@@ -172,6 +162,49 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
             .map(|line| format!("{} is there twice: give it label=", line.name)),
     );
     (lines, mistakes)
+}
+
+/// Names of the folders of `source`.
+fn folders(source: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(source)? {
+        let entry = entry?;
+        if entry.path().is_dir() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The trials of a row; none, if it is empty or a comment. Its program joins `listed`.
+fn trials(
+    source: &Path,
+    folder: &str,
+    row: &str,
+    listed: &mut BTreeSet<String>,
+) -> Result<Vec<Line>, String> {
+    let words = split(row)?;
+    let Some(name) = words.first() else {
+        return Ok(Vec::new());
+    };
+    let program = format!("{folder}/{name}");
+    let extension = ["c", "cc", "F90"]
+        .into_iter()
+        .find(|extension| source.join(format!("{program}.{extension}")).is_file())
+        .ok_or_else(|| format!("there is no {program}.c"))?;
+    listed.insert(format!("{program}.{extension}"));
+    let mut trials = Vec::new();
+    for count in words.get(1).map_or("", String::as_str).split(',') {
+        let ranks = count
+            .parse()
+            .map_err(|_| format!("{count:?} is no number of ranks"))?;
+        let line = line(&program, extension, ranks, &words[2..])?;
+        match extension {
+            "F90" => trials.extend(in_styles(&line)),
+            _ => trials.push(line),
+        }
+    }
+    Ok(trials)
 }
 
 fn line(
@@ -202,6 +235,7 @@ fn line(
         alone: false,
         seconds: None,
         long: false,
+        papers: false,
         unwrapped: false,
         own_launcher: false,
         not_yet: None,
@@ -268,6 +302,7 @@ fn line(
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
             "long" => line.long = true,
+            "papers" => line.papers = true,
             "wrap" if value == "no" => line.unwrapped = true,
             _ => return Err(bad()),
         }

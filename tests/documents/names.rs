@@ -44,6 +44,15 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_WRITE_SUPPORT",
 ];
 
+/// Of a library with the feature `papers`.
+const OF_PAPERS: &[&str] = &[
+    "OXMPI_COLLECT_AT",
+    "OXMPI_CONTEXT_PRINT",
+    "OXMPI_CONTEXT_STORE",
+    "OXMPI_CONTEXT_STRATEGY",
+    "OXMPI_LIFETIME",
+];
+
 fn text(root: &Path, name: &str) -> String {
     fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -58,6 +67,7 @@ pub fn variables(root: &Path, listed: &str) -> Vec<String> {
     };
     let mut known: BTreeSet<String> = names(listed).into_iter().collect();
     known.extend(OF_TOOLS.iter().map(|name| (*name).to_owned()));
+    known.extend(OF_PAPERS.iter().map(|name| (*name).to_owned()));
     // Those by which mpiexec tells a rank its place, and which users set to run a rank alone.
     known.extend(names(&text(root, "src/launch/environment.rs")));
     let (mut found, mut seen) = (Vec::new(), 0);

@@ -332,7 +332,7 @@ fn clean_run(stage: &Stage, program: &str, words: &[String]) -> Result<Outcome, 
         .env("TMPDIR", &folder.0.to_string_lossy())
         .env("C_SUITE_PROGRAM", program)
         // By this a program shows that it was really us whom it found.
-        .env("OXMPI_SHOW_VARIABLES", "1")
+        .env("OXMPI_SHOW", "variables")
         .env("C_SUITE_WATCHDOG", "55")
         .folder(&folder.0)
         .run();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const PROGRAM: &str = "NPmpich2";
 /// Debian's library does not write this.
-const OURS: &str = "OXMPI_SHOW_VARIABLES=true";
+const OURS: &str = "OXMPI_SHOW=variables";
 const PASSED: &str = "Integrity check passed";
 /// Of the sizes from 1 byte to the limits below, three near every power of two.
 const FEWEST_SIZES: usize = 28;

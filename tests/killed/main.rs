@@ -77,15 +77,15 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
 const TRIALS: [Way; 11] = [
     way("plain", "program", Starter::Ours),
     Way {
-        variables: &[("OXMPI_PRETEND_CORES", "64")],
+        variables: &[("OXMPI_PRETEND", "cores=64")],
         ..way("cores", "program", Starter::Ours)
     },
     Way {
-        variables: &[("OXMPI_PRETEND_NODES", "2")],
+        variables: &[("OXMPI_PRETEND", "nodes=2")],
         ..way("nodes", "program", Starter::Ours)
     },
     Way {
-        variables: &[("OXMPI_PRETEND_NODES", "2"), ("OXMPI_PRETEND_CORES", "64")],
+        variables: &[("OXMPI_PRETEND", "nodes=2,cores=64")],
         ..way("nodes_with_cores", "program", Starter::Ours)
     },
     Way {
@@ -107,7 +107,7 @@ const TRIALS: [Way; 11] = [
     },
     way("objects", "objects", Starter::Ours),
     Way {
-        variables: &[("OXMPI_PRETEND_NODES", "2")],
+        variables: &[("OXMPI_PRETEND", "nodes=2")],
         ..way("objects_nodes", "objects", Starter::Ours)
     },
     Way {

@@ -135,7 +135,7 @@ static void control(void)
     T(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, &number, text, &length), MPI_T_ERR_INVALID_HANDLE);
     T(MPI_T_enum_get_item(enum_wrong, 0, &number, text, &length), MPI_T_ERR_INVALID_HANDLE);
     MPI_T_enum words;
-    MPI(MPI_T_cvar_get_index("OXMPI_CONTEXT_STRATEGY", &index));
+    MPI(MPI_T_cvar_get_index("OXMPI_BCAST", &index));
     MPI(MPI_T_cvar_get_info(index, NULL, NULL, NULL, NULL, &words, NULL, NULL, NULL, NULL));
     MPI(MPI_T_enum_get_info(words, NULL, NULL, NULL));
     MPI(MPI_T_enum_get_item(words, 0, NULL, NULL, NULL));

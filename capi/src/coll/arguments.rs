@@ -4,7 +4,8 @@
 //! anything.
 
 use super::apart;
-use crate::decode::{self, IN_PLACE, Names, RECV, SEND};
+use crate::addresses::IN_PLACE;
+use crate::decode::{self, Names, RECV, SEND};
 use crate::param::*;
 use crate::pointers::Array;
 use oxmpi::coll::{CollArgs, PROC_NULL, ROOT};

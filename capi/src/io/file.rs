@@ -2,7 +2,7 @@
 
 use crate::constants::MPI_MAX_DATAREP_STRING;
 use crate::decode;
-use crate::errhandler::FILES;
+use crate::error_return::FILES;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::error::{Class, Result};

@@ -1,6 +1,7 @@
 //! Buffers for buffered sends: of the process, a communicator, a session.
 
-use crate::decode::{self, BUFFER_AUTOMATIC};
+use crate::addresses::BUFFER_AUTOMATIC;
+use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::datatype::Buffer;

@@ -1,5 +1,6 @@
 //! One-sided communication.
 
+use crate::addresses::IN_PLACE;
 use crate::decode::{self, Names};
 use crate::param::*;
 use crate::pointers::*;
@@ -123,7 +124,7 @@ fn operate_quickly(
     target: Elements,
     (rank, disp): (Rank, Aint),
 ) -> Option<Result<()>> {
-    if result.0 as usize == decode::IN_PLACE {
+    if result.0 as usize == IN_PLACE {
         return None;
     }
     let (bytes, datatype) = plain(from.0, origin, target)?;

@@ -7,6 +7,7 @@
 use super::descendants;
 use super::plan::Plan;
 use super::rank::Rank;
+use super::state::{Balance, Look};
 use super::supervisor::Supervisor;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -51,21 +52,6 @@ fn is_unequal(cores: &[Core]) -> bool {
     let crowded = cores.iter().any(Core::is_crowded);
     crowded && cores.iter().any(|core| core.idle >= IDLE)
         || cores.iter().any(|core| core.wanted && core.is_taken())
-}
-
-/// Clock ticks.
-#[derive(Default)]
-struct Look {
-    at: Option<Instant>,
-    of_ranks: Vec<u64>,
-    idle: BTreeMap<usize, u64>,
-}
-
-pub struct Balance {
-    period: Duration,
-    next: Instant,
-    last: Look,
-    found: u32,
 }
 
 impl Balance {

@@ -3,13 +3,12 @@
 //! The supervisor raises its own limit as far as it may; ranks get back the one that mpiexec was started with.
 
 use super::input::Source;
-use super::leader;
 use super::plan::Plan;
 use super::request::Label;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 
-/// What a start needs for a moment, and what looking at processes needs.
+/// Descriptors for starting a rank and for reading /proc.
 const SPARE: usize = 8;
 
 /// What each rank has of its own.
@@ -47,7 +46,7 @@ impl Descriptors {
         let ranks = plan.here().count();
         let streams = Streams::of(plan, inputs, direct);
         // The first leader of a session is among them.
-        let spare = SPARE + leader::most_at_once(plan).saturating_sub(1);
+        let spare = SPARE + plan.most_leaders().saturating_sub(1);
         let wanted = streams.needed(Supply::All, ranks) + spare;
         let before = getrlimit(Resource::Nofile);
         let open = |below: u64| match std::fs::read_dir("/proc/self/fd") {

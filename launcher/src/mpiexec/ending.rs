@@ -5,6 +5,9 @@
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
+/// The exit code of a job whose time limit is over, as that of `timeout` of the shell.
+pub const TIMEOUT_CODE: i32 = 124;
+
 /// Steps: how long after the beginning, and what all processes of the job get then.
 type Steps = &'static [(u64, Signal)];
 

@@ -10,13 +10,13 @@
 //! Invariant: each end of the job that is not orderly is explained by one message before it.
 
 use super::descendants;
-use super::ending::{Cause, Ending};
+use super::ending::{Cause, Ending, TIMEOUT_CODE};
 use super::foreign;
 use super::missing;
 use super::nodes::frames::Frame;
-use super::nodes::root::Wish;
 use super::rank::{Life, Rank, Stage};
 use super::stacks;
+use super::state::Wish;
 use super::supervisor::{Supervisor, WATCHED, tag};
 use super::table::{Row, render, render_short, signal_name};
 use oxmpi::transport::peer::End;
@@ -28,8 +28,6 @@ use signal_hook::consts::signal::{
 };
 use std::time::{Duration, Instant};
 
-/// As `timeout` of the shell.
-pub(super) const TIMEOUT_CODE: i32 = 124;
 /// After the end of a rank others that end with it have ended too.
 const SOON: Duration = Duration::from_millis(10);
 /// How often a job in the background looks whether it is in the foreground by now.

@@ -13,6 +13,7 @@ use signal_hook::consts::signal::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGUSR1, SIGUSR2,
 };
+use std::ffi::CStr;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -36,6 +37,21 @@ pub fn is_ready(mut line: &UnixStream) -> bool {
 
 /// What the guard does not take beside those that are passed.
 const OF_TERMINAL: &[i32] = &[SIGPIPE, SIGTTIN, SIGTTOU];
+
+/// Makes it unlikely that one command kills all of mpiexec's processes: another name, and without a terminal
+/// (whose background processes may not read from it) another process group.
+pub fn step_aside(name: &CStr) {
+    let _ = rustix::thread::set_name(name);
+    let _ = oxmpi::os::process::rename(&name.to_string_lossy());
+    let stdio = [
+        rustix::stdio::stdin(),
+        rustix::stdio::stdout(),
+        rustix::stdio::stderr(),
+    ];
+    if !stdio.into_iter().any(rustix::termios::isatty) {
+        let _ = rustix::process::setpgid(None, None);
+    }
+}
 
 /// Runs a supervisor, which gets its end of the line to this process, and watches over it; the exit code.
 ///
@@ -66,7 +82,7 @@ fn guard(supervisor: impl FnOnce(UnixStream) -> i32, line: UnixStream) -> i32 {
         Ok(Fork::Parent(pid)) => {
             // The supervisor is to see the end of the line when the front process dies.
             drop((line, supervisor));
-            super::supervisor::step_aside(c"oxmpi-guard");
+            step_aside(c"oxmpi-guard");
             let _ = Signals::block(&[PASSED, OF_TERMINAL].concat());
             let pid = Pid::from_raw(pid);
             pid.and_then(|pid| code_of(("supervisor", pid), WaitOptions::empty()))

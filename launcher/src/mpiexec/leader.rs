@@ -15,8 +15,8 @@ use rustix::net::{
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, setsid, wait, waitpid};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -63,7 +63,7 @@ impl Leaders {
     pub fn new(plan: &Plan) -> Leaders {
         Leaders {
             running: HashMap::new(),
-            last: last_ranks(plan),
+            last: plan.last_ranks(),
             refused: false,
         }
     }
@@ -121,29 +121,6 @@ pub fn try_sibling() -> io::Result<()> {
             }
         }
     }
-}
-
-/// How many leaders there are at one moment, at most.
-pub fn most_at_once(plan: &Plan) -> usize {
-    let last = last_ranks(plan);
-    let (mut running, mut most) = (HashSet::new(), 0);
-    for (number, rank) in plan.ranks.iter().enumerate() {
-        if let Some(session) = rank.session {
-            running.insert(session);
-            most = most.max(running.len());
-            if last.get(&session) == Some(&number) {
-                running.remove(&session);
-            }
-        }
-    }
-    most
-}
-
-fn last_ranks(plan: &Plan) -> HashMap<u32, usize> {
-    let ranks = plan.ranks.iter().enumerate();
-    ranks
-        .filter_map(|(number, rank)| Some((rank.session?, number)))
-        .collect()
 }
 
 /// A process that leads a session. It ends with this value.

@@ -3,6 +3,7 @@
 
 mod activity;
 mod allocation;
+pub mod arguments;
 mod balance;
 pub mod binding;
 mod debugger;
@@ -34,6 +35,7 @@ mod plan;
 #[cfg(test)]
 mod properties;
 mod rank;
+mod rank_list;
 pub mod rankfile;
 pub mod request;
 mod server;
@@ -43,6 +45,7 @@ mod sink;
 mod spawned;
 mod stacks;
 mod start;
+mod state;
 mod supervisor;
 mod table;
 mod tools;
@@ -97,7 +100,7 @@ pub fn main() {
     {
         std::process::exit(singleton::run(rest));
     }
-    match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
+    match arguments::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
         Ok(Answer::Doctor) => std::process::exit(doctor::run()),

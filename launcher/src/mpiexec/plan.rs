@@ -6,7 +6,6 @@ use super::binding::{self, Binding, Claim, Situation};
 use super::environment::{self, Variables};
 use super::hosts::Listed;
 use super::machine::Machine;
-use super::nodes::frames::Start;
 use super::request::{MOST_RANKS, OutputFolder, Program, Request};
 use super::sessions::{self, Sessions};
 use super::{allocation, hosts, own_hosts, rankfile};
@@ -16,6 +15,7 @@ use oxmpi::os::addresses;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ pub struct Plan {
     /// The processors of this host, if more ranks than these share them and each is bound to one by default.
     pub crowd: Option<Vec<usize>>,
     /// Held as long as the job lives.
-    claim: Option<Claim>,
+    pub(super) claim: Option<Claim>,
 }
 
 /// Why nothing was started, and the exit code for it.
@@ -174,7 +174,7 @@ fn hosts_of(request: &Request) -> Result<Vec<Listed>, String> {
     }
 }
 
-/// As [`make`], over several hosts. What is on other machines is resolved there, see [`of_start`].
+/// As [`make`], over several hosts. What is on other machines is resolved there, see [`super::nodes::handout`].
 fn make_for_several(
     mut request: Request,
     mut hosts: Vec<Listed>,
@@ -266,69 +266,29 @@ fn used(placed: &[usize], hosts: Vec<Listed>) -> (Vec<u32>, Vec<Listed>) {
     (nodes, hosts.collect())
 }
 
-/// The plan of a node keeper, in which the ranks of this host get their processors.
-pub fn of_start(start: Start, place: u32) -> Result<Plan, String> {
-    let nodes = NodeMap::parse(&start.mapping, &start.hosts, start.size as u32);
-    let mut plan = Plan {
-        programs: start.programs,
-        ranks: start.ranks,
-        size: start.size,
-        host: start.host,
-        place,
-        nodes: nodes.ok_or("the node map makes no sense")?,
-        further_hosts: Vec::new(),
-        request: Request {
-            timeout: None,
-            ..start.request
-        },
-        process_sets: start.process_sets,
-        job: start.job,
-        preput: Vec::new(),
-        spawned: false,
-        singleton: None,
-        crowd: None,
-        claim: None,
-    };
-    plan.bind_here()?;
-    // On this host nobody has made them.
-    let files = plan
-        .ranks
-        .iter()
-        .filter_map(|rank| rank.output_file.as_ref());
-    for folder in files.filter_map(|file| file.parent()) {
-        if plan.request.output_folder.is_some() {
-            let _ = std::fs::create_dir_all(folder);
-        }
-    }
-    Ok(plan)
-}
-
 impl Plan {
-    /// What the keeper of a place needs to start its ranks.
-    pub fn start_of(&self, place: u32) -> Result<Start, String> {
-        let ranks: Vec<RankPlan> = self
-            .ranks
-            .iter()
-            .filter(|it| it.place == place)
-            .cloned()
-            .collect();
-        let folder =
-            std::env::current_dir().map_err(|error| format!("no current folder: {error}"))?;
-        Ok(Start {
-            request: self.request.clone(),
-            programs: self.programs.clone(),
-            host: self.further_hosts[place as usize - 1].clone(),
-            ranks,
-            size: self.size,
-            mapping: self.nodes.mapping(),
-            hosts: self.nodes.folded_hosts(),
-            process_sets: self.process_sets.clone(),
-            job: self.job,
-            folder: folder
-                .to_str()
-                .ok_or("the current folder is not UTF-8")?
-                .to_owned(),
-        })
+    /// The last rank of each session of several ranks.
+    pub fn last_ranks(&self) -> HashMap<u32, usize> {
+        let ranks = self.ranks.iter().enumerate();
+        ranks
+            .filter_map(|(number, rank)| Some((rank.session?, number)))
+            .collect()
+    }
+
+    /// How many leaders of sessions there are at one moment, at most.
+    pub fn most_leaders(&self) -> usize {
+        let last = self.last_ranks();
+        let (mut running, mut most) = (HashSet::new(), 0);
+        for (number, rank) in self.ranks.iter().enumerate() {
+            if let Some(session) = rank.session {
+                running.insert(session);
+                most = most.max(running.len());
+                if last.get(&session) == Some(&number) {
+                    running.remove(&session);
+                }
+            }
+        }
+        most
     }
 
     /// The ranks of this host.
@@ -349,7 +309,7 @@ impl Plan {
     }
 
     /// Binds the ranks of this host.
-    fn bind_here(&mut self) -> Result<(), String> {
+    pub(super) fn bind_here(&mut self) -> Result<(), String> {
         let machine = Machine::of(&usable_processors()).only_wanted(&self.request)?;
         let count = self.here().count();
         check_room(&self.request, count, &machine)?;

@@ -3,7 +3,7 @@
 use super::lines::{IDLE, Merger};
 use super::request::{Answer, StandardInput};
 use super::server::{Effect, Server};
-use super::{elf, hosts, machine, rankfile, request, tools, words};
+use super::{arguments, elf, hosts, machine, rankfile, request, tools, words};
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn a_command_line_is_a_request_or_a_text(line in prop::collection::vec("-?-?(n|np|l|genv|x|s|timeout|bind-to|:|a|wdir|=|1|A=B)?", 0..8)) {
         let arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
-        match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
+        match arguments::parse(&arguments, &|path| std::fs::read_to_string(path)) {
             Ok(Answer::Run(request)) => {
                 prop_assert!(!request.programs.is_empty());
                 prop_assert!(request.programs.iter().all(|program| !program.command.is_empty()));

@@ -11,6 +11,7 @@ use super::plan::{self, Plan, Refusal};
 use super::rank::Life;
 use super::request::{Label, Program, Request, StandardInput};
 use super::server::{SpawnRequest, Wanted};
+use super::state::Spawned;
 use super::supervisor::{self, SOURCE, SPAWNED, Supervisor, tag};
 use oxmpi::launch::wire::LINE_MAXIMUM;
 use oxmpi::launch::{MOST_RANKS, largest_of, names};
@@ -47,24 +48,6 @@ struct Order {
     request: Request,
     /// What the processes find in their key-value store.
     preput: Vec<(String, String)>,
-}
-
-/// A job that was spawned.
-pub struct Spawned {
-    pid: i32,
-    socket: Option<UnixStream>,
-    heard: Vec<u8>,
-    /// The rank that waits for an answer, and how many processes it wants.
-    asker: Option<(usize, usize)>,
-    /// The answer to it, if the start works.
-    codes: String,
-    /// The secret part of the port that the processes connect to.
-    cookie: String,
-    connected: bool,
-    disconnected: bool,
-    failed: bool,
-    running: bool,
-    sources: Vec<usize>,
 }
 
 impl Supervisor<'_> {

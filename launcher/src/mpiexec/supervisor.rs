@@ -3,7 +3,6 @@
 //!
 //! Invariant: when `run` returns no process of the job is left.
 
-use super::balance::Balance;
 use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
@@ -11,19 +10,16 @@ use super::input::Input;
 use super::leader::Leaders;
 use super::left_open::LeftOpen;
 use super::limit_behind;
-use super::nodes::below::AtKeeper;
-use super::nodes::ends::Ends;
 use super::nodes::frames::Frame;
 use super::nodes::gather;
-use super::nodes::root::AtRoot;
 use super::nodes::tree::Tree;
 use super::output::{Kind, Output};
 use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
 use super::request::Label;
 use super::server::Server;
-use super::spawned::Spawned;
 use super::start::{Started, Starter};
+use super::state::{AtKeeper, AtRoot, Balance, Ends, Spawned};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -112,7 +108,7 @@ pub struct Supervisor<'a> {
 /// Runs the job; the exit code.
 pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    step_aside(NAME);
+    super::front::step_aside(NAME);
     let prepared = match prepare(plan) {
         Ok(prepared) => prepared,
         Err(text) => {
@@ -158,21 +154,6 @@ pub fn supervise(
             complain(&format!("cannot watch over the ranks: {error}{limit}"));
             1
         }
-    }
-}
-
-/// Makes it unlikely that one command kills all of mpiexec's processes: another name, and without a terminal
-/// (whose background processes may not read from it) another process group.
-pub fn step_aside(name: &CStr) {
-    let _ = rustix::thread::set_name(name);
-    let _ = oxmpi::os::process::rename(&name.to_string_lossy());
-    let stdio = [
-        rustix::stdio::stdin(),
-        rustix::stdio::stdout(),
-        rustix::stdio::stderr(),
-    ];
-    if !stdio.into_iter().any(rustix::termios::isatty) {
-        let _ = rustix::process::setpgid(None, None);
     }
 }
 

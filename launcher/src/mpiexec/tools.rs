@@ -1,6 +1,6 @@
 //! Programs that start ranks: valgrind, perf, a debugger in a window. Intel MPI's -gtool and Open MPI's -xterm.
 
-use super::request::StandardInput as Ranks;
+use super::rank_list::StandardInput as Ranks;
 use super::words;
 
 /// Words put before the program of some ranks.

@@ -127,7 +127,7 @@ pub fn list() -> String {
 fn page() -> String {
     let mut text = String::from(
         "# Variables\n\nSettings of the library and of mpiexec, taken from the environment. `mpiexec -info` lists them with the values in \
-         force;\n`OXMPI_SHOW_VARIABLES=1` makes rank 0 print those of a job. A number may end in k, m or g, for powers of 1024. A \
+         force;\n`OXMPI_SHOW=variables` makes rank 0 print those of a job. A number may end in k, m or g, for powers of 1024. A \
          value that\ncannot be read is reported by rank 0, and the default is taken. mpiexec reports unknown variables that begin with \
          `OXMPI_`,\nand with `-v` those that begin with `MPIR_CVAR_` or `HYDRA_`. This page is made from the declarations in the\nsource \
          (`make support`).\n\n## Of the library\n\n\

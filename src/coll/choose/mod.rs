@@ -12,6 +12,7 @@ pub mod route;
 pub mod staging;
 
 use crate::choice;
+use crate::variables::show::SHOW;
 use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
 
@@ -123,7 +124,6 @@ macro_rules! routes {
             $(&$name,)*
             &REPRODUCIBLE,
             &STAGING,
-            &SHOW_ROUTES,
             &super::check::CHECK_COLLECTIVES,
         ];
 
@@ -162,14 +162,7 @@ static STAGING: Variable<bool> = Variable::new(
     "Collective operations within a node go through memory that the communicator's ranks share, where there is enough; \
      no: by messages, also where the route of an operation is staged.",
 )
-.with_aliases(&["OXMPI_BOARDS"])
 .same_on_all();
-static SHOW_ROUTES: Variable<bool> = Variable::new(
-    "SHOW_ROUTES",
-    false,
-    "Rank 0 of a communicator writes to its standard error how each collective operation goes: staged, by messages or in two levels; \
-     once for each operation, route, number of ranks and power of two of the size.",
-);
 /// Pieces of the chains.
 pub const PIECE: usize = 32 << 10;
 
@@ -185,7 +178,7 @@ pub fn reproducible() -> bool {
 
 /// Whether operations with a route of their own are shown.
 pub fn shows_routes() -> bool {
-    SHOW_ROUTES.get()
+    SHOW.get().routes
 }
 
 /// Whether reductions over messages are those of two ranks, see [`super::pair`].

@@ -1,4 +1,4 @@
-//! Which routes the operations of this process took: counted for tools, and shown where OXMPI_SHOW_ROUTES wants it.
+//! Which routes the operations of this process took: counted for tools, and shown where OXMPI_SHOW wants it.
 //!
 //! Invariant: nothing is noted, and a load of [`WANTED`] is all that it costs, while neither is wanted. Operations are noted as the
 //! program called them: not the levels of one on several nodes, and none of a communicator of one rank.

@@ -1,5 +1,6 @@
 //! The allocation of one id: from a lease where there is one, else by an agreement among the members.
 
+#[cfg(feature = "papers")]
 use super::alternatives::Alternative;
 use super::eager::Eager;
 use super::lease::{Lease, Place, Taken};
@@ -11,21 +12,24 @@ use crate::context_id::space::{Key, Space};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Agreement {
     Eager(Eager),
+    #[cfg(feature = "papers")]
     Alternative(Alternative),
 }
 
 impl Agreement {
     /// On up to `count` ids; strategies that know no more agree on one.
     fn new(settings: &Settings, key: Key, count: usize) -> Agreement {
-        match Alternative::new(settings, key) {
-            None => Agreement::Eager(Eager::new(key, count, settings.eager_words)),
-            Some(other) => Agreement::Alternative(other),
+        #[cfg(feature = "papers")]
+        if let Some(other) = Alternative::new(settings, key) {
+            return Agreement::Alternative(other);
         }
+        Agreement::Eager(Eager::new(key, count, settings.eager_words))
     }
 
     fn steps(&mut self) -> &mut dyn Steps {
         match self {
             Agreement::Eager(steps) => steps,
+            #[cfg(feature = "papers")]
             Agreement::Alternative(steps) => steps,
         }
     }
@@ -138,13 +142,10 @@ mod tests {
     #[test]
     fn who_gives_up_holds_nothing() {
         for strategy in ALL {
-            let settings = Settings {
-                strategy,
-                eager_words: 1,
-                printed: false,
-                alone: false,
-                seeds: true,
-            };
+            let mut settings = Settings::PLAIN;
+            settings.strategy = strategy;
+            settings.eager_words = 1;
+            settings.seeds = true;
             let mut before = Space::new(8, 4);
             assert!(before.make(0));
             for steps in 0..4 {

@@ -6,6 +6,7 @@
 //! next depends on nothing but the results.
 
 mod allocation;
+#[cfg(feature = "papers")]
 mod alternatives;
 mod base;
 mod eager;

@@ -12,6 +12,7 @@ use crate::context_id::space::{Key, Space};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {
+    #[cfg(feature = "papers")]
     Together,
     /// Waits to be the lowest; holds nothing.
     Lowest,
@@ -22,12 +23,14 @@ enum Stage {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Queue {
     key: Key,
+    #[cfg(feature = "papers")]
     printed: bool,
     stage: Stage,
     base: Base,
 }
 
 impl Queue {
+    #[cfg(feature = "papers")]
     pub fn new(key: Key, together: bool) -> Queue {
         Queue {
             key,
@@ -46,6 +49,7 @@ impl Queue {
     pub fn together(key: Key, count: usize, skip: usize) -> Queue {
         Queue {
             key,
+            #[cfg(feature = "papers")]
             printed: false,
             stage: Stage::Lowest,
             base: Base::new(key, count, skip),
@@ -57,6 +61,13 @@ impl Queue {
         space.queue.insert(self.key);
     }
 
+    fn is_printed(&self) -> bool {
+        #[cfg(feature = "papers")]
+        return self.printed;
+        #[cfg(not(feature = "papers"))]
+        false
+    }
+
     fn is_lowest(&self, space: &mut Space) -> bool {
         self.enter(space);
         space.queue.first() == Some(&self.key)
@@ -66,18 +77,20 @@ impl Queue {
 impl Steps for Queue {
     fn offer(&mut self, space: &mut Space) -> Turn {
         match self.stage {
+            #[cfg(feature = "papers")]
             Stage::Together => Turn::Offer(vec![0]),
             // The owner of the mask offers it, so that it ends by itself: to wait for it is safe, and to offer nothing again and
             // again while one of its members gets no core is most of the work where threads share cores.
             Stage::Lowest if !self.is_lowest(space) || space.mask_taken => Turn::Wait,
             Stage::Lowest => Turn::Offer(vec![0]),
-            Stage::Mask if self.printed && !self.is_lowest(space) => Turn::Wait,
+            Stage::Mask if self.is_printed() && !self.is_lowest(space) => Turn::Wait,
             Stage::Mask => self.base.offer(space, |_, _| false),
         }
     }
 
     fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome {
         match self.stage {
+            #[cfg(feature = "papers")]
             Stage::Together => {
                 self.enter(space);
                 self.stage = Stage::Lowest;
@@ -91,7 +104,7 @@ impl Steps for Queue {
                 let outcome = self.base.settle(space, combined);
                 if outcome != Outcome::Again {
                     space.queue.remove(&self.key);
-                } else if !self.printed {
+                } else if !self.is_printed() {
                     self.stage = Stage::Lowest;
                 }
                 outcome

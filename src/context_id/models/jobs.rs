@@ -12,9 +12,7 @@ pub fn at_run_time(strategy: Strategy, eager_words: usize) -> Settings {
     Settings {
         strategy,
         eager_words,
-        printed: false,
-        alone: false,
-        seeds: false,
+        ..Settings::PLAIN
     }
 }
 
@@ -27,6 +25,7 @@ pub fn with_seeds() -> Settings {
 }
 
 /// As the paper prints it.
+#[cfg(feature = "papers")]
 pub fn as_printed(strategy: Strategy) -> Settings {
     Settings {
         printed: true,

@@ -22,6 +22,7 @@ fn is_sound(name: &str, job: Job) {
 }
 
 /// There is a schedule after which the end cannot be reached. Returns it in words.
+#[cfg(feature = "papers")]
 fn is_doomed(name: &str, job: Job) -> String {
     let explored = explore(&job);
     let Some((schedule, state)) = explored.doomed else {
@@ -38,6 +39,7 @@ fn run_time(strategy: Strategy) -> Settings {
 }
 
 #[test]
+#[cfg(feature = "papers")]
 fn the_algorithm_of_2006_deadlocks_in_figure_1_of_paper_000() {
     let text = is_doomed("figure 1", figure_1(as_printed(Strategy::Mask)));
     let held = text.matches("mask in use true").count();
@@ -48,6 +50,7 @@ fn the_algorithm_of_2006_deadlocks_in_figure_1_of_paper_000() {
 }
 
 #[test]
+#[cfg(feature = "papers")]
 fn the_cure_of_paper_000_does_not() {
     is_sound("figure 1, mask", figure_1(run_time(Strategy::Mask)));
 }
@@ -75,6 +78,7 @@ fn seeds_of_duplicates_of_duplicates_are_unique_and_agreed_on() {
 }
 
 #[test]
+#[cfg(feature = "papers")]
 fn as_printed_waiting_before_all_have_begun_deadlocks() {
     for strategy in [Strategy::Queue, Strategy::Candidate, Strategy::Highest] {
         is_doomed(
@@ -110,6 +114,7 @@ fn operations_that_do_not_block_are_sound() {
 }
 
 #[test]
+#[cfg(feature = "papers")]
 fn ids_may_be_scarce_or_run_out() {
     [Strategy::Mask, Strategy::Candidate]
         .into_iter()

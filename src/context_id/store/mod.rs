@@ -1,124 +1,14 @@
-//! From a context id to what is known of its communicator: the three stores of paper 002, of which the array is the default.
+//! From a context id to what is known of its communicator: the array of paper 002. Its other stores come with the feature `papers`.
 //!
 //! Invariant: a key has at most one value, and a store that was chosen stays for the whole job. Keys are places in the
 //! order of ids, so that they come densely from zero on.
 
+#[cfg(feature = "papers")]
 mod alternatives;
 mod array;
-mod kind;
 
-pub use kind::{ALL, Kind};
-
-use alternatives::Alternative;
-use array::Array;
-
+#[cfg(feature = "papers")]
+pub use alternatives::{ALL, Kind, Store};
 /// Values by key.
-pub enum Store<T> {
-    /// Grows to the highest key and never shrinks: one load.
-    Array(Array<T>),
-    Alternative(Alternative<T>),
-}
-
-impl<T> Store<T> {
-    pub fn new(kind: Kind) -> Store<T> {
-        match Alternative::new(kind) {
-            None => Store::Array(Array::default()),
-            Some(other) => Store::Alternative(other),
-        }
-    }
-
-    #[inline]
-    pub fn get(&self, key: u32) -> Option<&T> {
-        match self {
-            Store::Array(store) => store.get(key),
-            Store::Alternative(store) => store.get(key),
-        }
-    }
-
-    #[inline]
-    pub fn get_mut(&mut self, key: u32) -> Option<&mut T> {
-        match self {
-            Store::Array(store) => store.get_mut(key),
-            Store::Alternative(store) => store.get_mut(key),
-        }
-    }
-
-    /// Replaces what was there.
-    pub fn insert(&mut self, key: u32, value: T) {
-        match self {
-            Store::Array(store) => store.insert(key, value),
-            Store::Alternative(store) => store.insert(key, value),
-        }
-    }
-
-    pub fn remove(&mut self, key: u32) -> Option<T> {
-        match self {
-            Store::Array(store) => store.remove(key),
-            Store::Alternative(store) => store.remove(key),
-        }
-    }
-
-    /// Cells there are, full or empty: what paper 002 calls density is the full part of them.
-    pub fn cells(&self) -> usize {
-        match self {
-            Store::Array(store) => store.cells(),
-            Store::Alternative(store) => store.cells(),
-        }
-    }
-
-    /// All values, by key.
-    pub fn values(&self) -> Box<dyn Iterator<Item = &T> + '_> {
-        match self {
-            Store::Array(store) => Box::new(store.values()),
-            Store::Alternative(store) => store.values(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
-
-    fn key() -> impl Strategy<Value = u32> {
-        prop_oneof![
-            0u32..40,
-            250u32..270,
-            65_530u32..65_540,
-            0xff_fff0u32..0x100_0010
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn the_stores_are_alike(steps in proptest::collection::vec((key(), any::<bool>()), 1..200)) {
-            for kind in ALL {
-                // The array is as long as its highest key.
-                let small = |key: u32| if kind == Kind::Array { key % 70_000 } else { key };
-                let mut store = Store::new(kind);
-                let mut plain = BTreeMap::new();
-                for (at, (key, insert)) in steps.iter().enumerate() {
-                    let key = small(*key);
-                    if *insert {
-                        store.insert(key, at);
-                        plain.insert(key, at);
-                    } else {
-                        prop_assert_eq!(store.remove(key), plain.remove(&key));
-                    }
-                    prop_assert_eq!(store.get(key), plain.get(&key));
-                    prop_assert!(store.cells() >= plain.len());
-                }
-                prop_assert!(store.values().eq(plain.values()));
-                for (key, value) in &plain {
-                    prop_assert_eq!(store.get_mut(*key).copied(), Some(*value));
-                    store.remove(*key);
-                }
-                if kind != Kind::Array {
-                    prop_assert_eq!(store.cells(), 0, "empty levels stay");
-                }
-            }
-        }
-    }
-}
+#[cfg(not(feature = "papers"))]
+pub use array::Array as Store;

@@ -31,26 +31,27 @@ impl Kernels {
 
 choice! {
     /// Which kernels may be used.
-    enum Allowed { Best = "best", Masks = "masks", Shuffles = "shuffles", Plain = "plain" }
+    pub enum Allowed { Best = "best", Avx512 = "avx512", Avx2 = "avx2", Plain = "plain" }
 }
 
-static DATATYPE_KERNELS: Variable<Allowed> = Variable::new(
-    "DATATYPE_KERNELS",
+/// Of packing and of reductions.
+pub static KERNELS: Variable<Allowed> = Variable::new(
+    "KERNELS",
     Allowed::Best,
-    "How data with holes is moved: best uses what the processor has (AVX-512), masks does without permutations of 64 bytes, \
-     shuffles needs AVX2 only, plain nothing. To compare.",
+    "How data with holes is moved and reductions compute: best uses what the processor has, avx512 does without permutations of 64 bytes, \
+     avx2 uses registers of 32 bytes at most, plain of 16. To compare.",
 );
-pub static VARIABLES: &[&dyn Listed] = &[&DATATYPE_KERNELS];
+pub static VARIABLES: &[&dyn Listed] = &[&KERNELS];
 
 /// What this processor has and may be used.
 #[inline]
 pub fn kernels() -> Kernels {
     static USED: OnceLock<Kernels> = OnceLock::new();
     let used = *USED.get_or_init(|| {
-        let allowed = match DATATYPE_KERNELS.get() {
+        let allowed = match KERNELS.get() {
             Allowed::Best => Kernels::Permutes,
-            Allowed::Masks => Kernels::Masks,
-            Allowed::Shuffles => Kernels::Shuffles,
+            Allowed::Avx512 => Kernels::Masks,
+            Allowed::Avx2 => Kernels::Shuffles,
             Allowed::Plain => Kernels::Plain,
         };
         allowed.min(find())

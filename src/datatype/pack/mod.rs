@@ -24,9 +24,9 @@ mod shuffle;
 mod wide;
 
 pub(super) use copier::repeat_runs;
-pub use level::VARIABLES;
 #[cfg(test)]
 pub use level::use_kernels;
+pub use level::{Allowed, KERNELS, VARIABLES};
 pub use parts::Parts;
 pub use prefix::PREFIX;
 pub(super) use prefix::Prefix;

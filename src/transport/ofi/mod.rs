@@ -79,15 +79,9 @@ pub static FABRIC: Variable<Fabric> = Variable::new(
     "FABRIC",
     Fabric::No,
     "The provider of libfabric that carries messages between nodes; \"tcp\" is the best of those over TCP, \"auto\" the fastest that \
-     there is. With \"no\", nodes of OXMPI_PRETEND_NODES use shared memory, and several hosts use what \"auto\" finds.",
+     there is. With \"no\", nodes of OXMPI_PRETEND use shared memory, and several hosts use what \"auto\" finds.",
 )
 .same_on_all();
-/// The choice, in words.
-pub static SHOW_FABRIC: Variable<bool> = Variable::new(
-    "SHOW_FABRIC",
-    false,
-    "Each rank that opens a fabric says on standard error which library, provider and interface, and why.",
-);
 static STRAIGHT_BYTES: Variable<u64> = Variable::new(
     "STRAIGHT_BYTES",
     64 << 10,
@@ -95,7 +89,7 @@ static STRAIGHT_BYTES: Variable<u64> = Variable::new(
      receiver's, if both lie in one piece.",
 );
 /// What users can set about the fabric.
-pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &rma::FABRIC_RMA, &SHOW_FABRIC, &STRAIGHT_BYTES];
+pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &rma::FABRIC_RMA, &STRAIGHT_BYTES];
 
 /// Nanoseconds between two questions for a card that was not there.
 const ASK_AGAIN: u64 = 200_000;

@@ -76,7 +76,6 @@ mod tests {
             header: Header {
                 kind: 5,
                 flags: 3,
-                engine: 0,
                 context: 0x1234_5678,
                 tag: -2,
                 source: 7,

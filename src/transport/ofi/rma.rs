@@ -11,6 +11,7 @@ use super::rma_port::{Ended, LONGEST_ADDRESS, Registered, RmaPort, There};
 use crate::os::tell;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::variables::Variable;
+use crate::variables::show::SHOW;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -66,7 +67,7 @@ pub(super) fn remember(wish: &Wish<'_>, provider: &str, process: u32) {
         one_host: wish.one_host,
         provider: provider.to_owned(),
         process,
-        shows: super::SHOW_FABRIC.get(),
+        shows: SHOW.get().fabric,
     });
 }
 

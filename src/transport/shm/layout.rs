@@ -151,7 +151,7 @@ pub struct RankPage {
     inbox: Control,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
-    /// The core this rank ran on when it looked last, and 1; 0 is unknown.
+    /// The number of the core this rank was last seen on, plus 1; 0: unknown.
     pub core: AtomicU32,
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,

@@ -50,7 +50,6 @@ impl Endpoint {
             header: Header {
                 kind: slot.kind,
                 flags: slot.flags & wire::FLAGS,
-                engine: self.common.engine as u8,
                 context: slot.context,
                 tag: slot.tag,
                 source: slot.source,

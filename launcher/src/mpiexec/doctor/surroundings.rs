@@ -158,7 +158,7 @@ fn fabric(view: &View) -> Finding {
         false => Finding::ok(
             "fabric",
             format!(
-                "{} for messages to other hosts, where libfabric has a provider for it (OXMPI_SHOW_FABRIC=yes shows it)",
+                "{} for messages to other hosts, where libfabric has a provider for it (OXMPI_SHOW=fabric shows it)",
                 devices.join(", ")
             ),
         ),

@@ -5,32 +5,12 @@ use crate::mpiexec::ending::Cause;
 use crate::mpiexec::output::Kind;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::show;
+use crate::mpiexec::state::{AtKeeper, Pipe};
 use crate::mpiexec::supervisor::{READER, Supervisor, tag};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::Signal;
-use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-
-/// A rank's input, and what it has not taken yet.
-struct Pipe {
-    fd: OwnedFd,
-    bytes: Vec<u8>,
-    ended: bool,
-    waiting: bool,
-}
-
-/// What only a node keeper knows.
-#[derive(Default)]
-pub struct AtKeeper {
-    /// The rank and kind of each source of output.
-    pub streams: HashMap<usize, (usize, Kind)>,
-    inputs: HashMap<usize, Pipe>,
-    /// What the root knows of each rank.
-    stages: HashMap<usize, (Stage, i32)>,
-    /// The root needs nothing more, or is gone.
-    pub released: bool,
-}
 
 impl AtKeeper {
     pub fn add_input(&mut self, rank: usize, fd: OwnedFd) {

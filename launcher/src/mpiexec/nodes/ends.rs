@@ -5,23 +5,14 @@
 //! wakes the ranks that sleep.
 
 use super::frames::Frame;
+use crate::mpiexec::state::Ends;
 use crate::mpiexec::supervisor::Supervisor;
 use oxmpi::transport::peer::End;
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// Only what stays so for as long is told, but deaths: a job that ends as it should sends nothing of all its ranks' ends, and what a rank
 /// in MPI_Finalize has sent has arrived.
 const SETTLED: Duration = Duration::from_secs(3);
-
-/// What the keeper knows of its own ranks.
-#[derive(Default)]
-pub struct Ends {
-    /// By index: what the page says, since when, and whether that was told.
-    known: HashMap<usize, (u32, Instant, bool)>,
-    /// Hosts that are lost have told nothing: ranks and what to say.
-    lost: Vec<(u32, u32)>,
-}
 
 impl Ends {
     /// A rank of a host that is lost.

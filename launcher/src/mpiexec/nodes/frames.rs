@@ -1,8 +1,7 @@
 //! What keepers tell each other.
 
-use crate::mpiexec::plan::{ProgramPlan, RankPlan};
+use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
-use crate::mpiexec::request::Request;
 use crate::mpiexec::table::Row;
 use serde::{Deserialize, Serialize};
 
@@ -90,25 +89,6 @@ pub enum Frame {
     },
     /// Nothing of the job is left on the host.
     Done,
-}
-
-/// What a keeper needs to start the ranks of its host.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Start {
-    /// Without programs.
-    pub request: Request,
-    pub programs: Vec<ProgramPlan>,
-    pub ranks: Vec<RankPlan>,
-    /// Ranks of the job.
-    pub size: usize,
-    pub host: String,
-    /// See `NodeMap`.
-    pub mapping: String,
-    pub hosts: String,
-    pub process_sets: String,
-    pub job: u64,
-    /// Where mpiexec was started.
-    pub folder: String,
 }
 
 impl Frame {

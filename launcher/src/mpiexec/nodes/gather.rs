@@ -1,10 +1,11 @@
 //! Waits until all keepers are there, before anything is started.
 
-use super::frames::{Frame, Start};
+use super::frames::Frame;
+use super::handout::Start;
 use super::starters::Launcher;
 use super::tree::{Event, Tree};
 use crate::mpiexec::descendants;
-use crate::mpiexec::exit_policy::TIMEOUT_CODE;
+use crate::mpiexec::ending::TIMEOUT_CODE;
 use crate::mpiexec::front::BY_KERNEL;
 use crate::mpiexec::plan::Plan;
 use crate::mpiexec::table::signal_name;

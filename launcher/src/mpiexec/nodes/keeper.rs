@@ -2,9 +2,10 @@
 
 use super::card::Card;
 use super::frames::Frame;
-use super::gather;
 use super::tree::Tree;
-use crate::mpiexec::{descendants, front, hosts, plan, show, supervisor};
+use super::{gather, handout};
+use crate::mpiexec::plan::Plan;
+use crate::mpiexec::{descendants, front, hosts, show, supervisor};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub fn run() -> i32 {
 
 fn keep(card: Card, line: UnixStream) -> Result<i32, String> {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    supervisor::step_aside(supervisor::NAME);
+    front::step_aside(supervisor::NAME);
     if !front::is_ready(&line) {
         return Err("the front process was killed".into());
     }
@@ -51,7 +52,7 @@ fn keep(card: Card, line: UnixStream) -> Result<i32, String> {
     let folder = start.folder.clone();
     let prepared = std::env::set_current_dir(&folder)
         .map_err(|error| format!("cannot go to the folder {folder}: {error}"))
-        .and_then(|()| plan::of_start(*start, place))
+        .and_then(|()| handout::of_start(*start, place))
         .and_then(|plan| Ok((supervisor::prepare(&plan)?, plan)));
     match prepared {
         Ok((prepared, plan)) => {
@@ -89,7 +90,7 @@ fn own_place(card: &Card) -> Result<u32, String> {
 }
 
 /// As at the root for its own ranks.
-fn report_bindings(tree: &mut Tree, plan: &plan::Plan) {
+fn report_bindings(tree: &mut Tree, plan: &Plan) {
     if plan.request.verbose || plan.request.report_bindings {
         tree.report(&Frame::Text(crate::mpiexec::bindings(plan)));
     }

@@ -5,6 +5,7 @@ pub mod card;
 pub mod ends;
 pub mod frames;
 pub mod gather;
+pub mod handout;
 pub mod keeper;
 pub mod link;
 pub mod root;

@@ -5,15 +5,14 @@ use super::tree::Event;
 use crate::mpiexec::ending::Cause;
 use crate::mpiexec::output::Kind;
 use crate::mpiexec::rank::{Life, Rank, Stage};
+use crate::mpiexec::state::{Feed, Wish};
 use crate::mpiexec::supervisor::{FEED, READER, Supervisor, tag};
 use oxmpi::launch::wire::Lines;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Signal;
-use std::collections::HashMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// Of a job that has lost a host.
@@ -22,32 +21,6 @@ const LOST_CODE: i32 = 128 + 9;
 const ANSWERS: Duration = Duration::from_millis(700);
 /// For keepers that were told to end.
 const ENDS: Duration = Duration::from_secs(7);
-
-/// The way to the input of a rank on another host.
-struct Feed {
-    fd: OwnedFd,
-    /// Bytes that may still be sent.
-    window: usize,
-    paused: bool,
-}
-
-/// Which table to show when the rows have come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
-    Whole,
-    IfHanging,
-}
-
-/// What only the root knows.
-#[derive(Default)]
-pub struct AtRoot {
-    feeds: HashMap<usize, Feed>,
-    /// Tables to show, until when to wait for rows, and how many keepers have still to answer.
-    wishes: Vec<(Wish, Instant, usize)>,
-    /// When the keepers were told to end.
-    ends: Option<Instant>,
-    killed: bool,
-}
 
 impl Supervisor<'_> {
     pub(crate) fn is_keeper(&self) -> bool {

@@ -1,6 +1,5 @@
 //! Starts keepers on other hosts: by ssh or a program like it, or by srun.
 
-use super::card::Card;
 use crate::mpiexec::request::Request;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -138,8 +137,8 @@ impl Launcher {
         }
     }
 
-    /// Starts the keepers of these hosts; what they need is written to their standard input. The starter, and its error output.
-    pub fn start(&self, card: &Card, hosts: &[&str]) -> io::Result<(Child, Option<OwnedFd>)> {
+    /// Starts the keepers of these hosts; the bytes of their card are written to their standard input. The starter, and its error output.
+    pub fn start(&self, card: &[u8], hosts: &[&str]) -> io::Result<(Child, Option<OwnedFd>)> {
         let own = std::env::current_exe()?;
         let mut child = self
             .command(&own, hosts)
@@ -151,7 +150,7 @@ impl Launcher {
             .spawn()?;
         if let Some(mut input) = child.stdin.take() {
             // One that has ended already says why on its error output.
-            let _ = input.write_all(&card.encode()?);
+            let _ = input.write_all(card);
         }
         let error = child.stderr.take().map(OwnedFd::from);
         Ok((child, error))

@@ -232,7 +232,7 @@ impl Tree {
 
     fn start_group(&mut self, card: &Card, places: Vec<u32>) -> io::Result<()> {
         let hosts: Vec<&str> = places.iter().map(|place| self.host(*place)).collect();
-        let (child, error) = self.launcher.start(card, &hosts)?;
+        let (child, error) = self.launcher.start(&card.encode()?, &hosts)?;
         let pid = Pid::from_child(&child);
         let number = self.starters.len();
         let ended = pidfd_open(pid, PidfdFlags::empty())?;

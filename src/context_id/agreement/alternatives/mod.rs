@@ -1,16 +1,16 @@
-//! The papers' other strategies, for comparison: `OXMPI_CONTEXT_STRATEGY` chooses one, no job does by default.
-//!
-//! The rest of the library knows [`Alternative`] only.
+//! The papers' other strategies, for comparison: `OXMPI_CONTEXT_STRATEGY` chooses one in a library with the feature `papers`.
 
 mod candidate;
+mod choice;
 mod disjoint;
 mod mask;
 
 use super::queue::Queue;
 use super::steps::{Outcome, Steps, Turn};
-use super::strategy::{Settings, Strategy};
+use super::strategy::Settings;
 use crate::context_id::space::{Key, Space};
 use candidate::Candidate;
+pub use choice::{ALL, Strategy};
 use disjoint::Disjoint;
 use mask::Mask;
 

@@ -1,7 +1,6 @@
-//! Reference counts of communicators and datatypes, for the lifetime schemes that count ([`crate::lifetime`] chooses one).
+//! The counts of the lifetime schemes that count.
 //!
-//! Nothing is counted by default. Invariant: what is counted is set once, when MPI starts; where nothing is, a message costs
-//! one load here.
+//! Invariant: what is counted is set once, when MPI starts; where nothing is, a message costs one load here.
 
 use crate::handle::{self, Kind, ObjectType};
 use crate::sync::{AtomicBool, AtomicU32, Ordering};

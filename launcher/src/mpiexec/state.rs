@@ -1,0 +1,99 @@
+//! What the supervisor remembers for each of its tasks: the files named here work with it.
+//!
+//! `balance.rs`: [`Balance`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
+
+use super::output::Kind;
+use super::rank::Stage;
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// Clock ticks.
+#[derive(Default)]
+pub struct Look {
+    pub at: Option<Instant>,
+    pub of_ranks: Vec<u64>,
+    pub idle: BTreeMap<usize, u64>,
+}
+
+/// Looks at whether ranks that share a core are better off unbound.
+pub struct Balance {
+    pub period: Duration,
+    pub next: Instant,
+    pub last: Look,
+    pub found: u32,
+}
+
+/// A job that was spawned.
+pub struct Spawned {
+    pub pid: i32,
+    pub socket: Option<UnixStream>,
+    pub heard: Vec<u8>,
+    /// The rank that waits for an answer, and how many processes it wants.
+    pub asker: Option<(usize, usize)>,
+    /// The answer to it, if the start works.
+    pub codes: String,
+    /// The secret part of the port that the processes connect to.
+    pub cookie: String,
+    pub connected: bool,
+    pub disconnected: bool,
+    pub failed: bool,
+    pub running: bool,
+    pub sources: Vec<usize>,
+}
+
+/// What the keeper knows of its own ranks.
+#[derive(Default)]
+pub struct Ends {
+    /// By index: what the page says, since when, and whether that was told.
+    pub known: HashMap<usize, (u32, Instant, bool)>,
+    /// Hosts that are lost have told nothing: ranks and what to say.
+    pub lost: Vec<(u32, u32)>,
+}
+
+/// A rank's input, and what it has not taken yet.
+pub struct Pipe {
+    pub fd: OwnedFd,
+    pub bytes: Vec<u8>,
+    pub ended: bool,
+    pub waiting: bool,
+}
+
+/// What only a node keeper knows.
+#[derive(Default)]
+pub struct AtKeeper {
+    /// The rank and kind of each source of output.
+    pub streams: HashMap<usize, (usize, Kind)>,
+    pub inputs: HashMap<usize, Pipe>,
+    /// What the root knows of each rank.
+    pub stages: HashMap<usize, (Stage, i32)>,
+    /// The root needs nothing more, or is gone.
+    pub released: bool,
+}
+
+/// The way to the input of a rank on another host.
+pub struct Feed {
+    pub fd: OwnedFd,
+    /// Bytes that may still be sent.
+    pub window: usize,
+    pub paused: bool,
+}
+
+/// Which table to show when the rows have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    Whole,
+    IfHanging,
+}
+
+/// What only the root knows.
+#[derive(Default)]
+pub struct AtRoot {
+    pub feeds: HashMap<usize, Feed>,
+    /// Tables to show, until when to wait for rows, and how many keepers have still to answer.
+    pub wishes: Vec<(Wish, Instant, usize)>,
+    /// When the keepers were told to end.
+    pub ends: Option<Instant>,
+    pub killed: bool,
+}
