@@ -3,7 +3,6 @@
 //! waits for another before it sends.
 
 use super::heap;
-use super::notifier;
 use super::settings::{Reference, Settings};
 use crate::node;
 use crate::os::memory::{self, Mapping};
@@ -117,7 +116,7 @@ pub struct SegmentHeader {
     ranks: AtomicU32,
     /// Not zero: some rank cannot use membarrier, so senders fence.
     pub fences: AtomicU32,
-    /// How often mpiexec has told of deaths ([`Segment::tell_of_deaths`]).
+    /// How often mpiexec has told of deaths (`Segment::tell_of_deaths`).
     pub deaths: AtomicU32,
     pub settings: Reference,
     /// Bytes of the segment. The file may be longer, see [`heap`].
@@ -410,14 +409,6 @@ impl<'m> Segment<'m> {
         Some(unsafe { std::slice::from_raw_parts(address.cast(), processes) })
     }
 
-    /// For mpiexec, after it has written which processes of this host or of others have died: ranks that sleep wake, and look.
-    pub fn tell_of_deaths(&self) {
-        self.header().deaths.fetch_add(1, Ordering::Release); // pairs with `deaths::told`
-        for rank in 0..self.ranks {
-            notifier::wake_all(self.rank(rank));
-        }
-    }
-
     /// Allocates a private ring; returns where.
     pub fn allocate_private(&self, fd: BorrowedFd<'_>) -> Result<usize> {
         self.allocate(fd, private_bytes(self.ranks))
@@ -574,29 +565,6 @@ mod tests {
             }
             assert_eq!(packets, INBOX_SLOTS);
         }
-    }
-
-    #[test]
-    fn a_death_wakes_ranks_that_sleep_and_is_counted() {
-        let ranks = 2;
-        let fd = memory::create("test", dynamic(ranks) as u64, false).unwrap();
-        initialise(fd.as_fd(), ranks).unwrap();
-        let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
-        let segment = Segment::open(map, ranks).unwrap();
-        let sleep = |rank, engines| {
-            let sleeper = notifier::Sleeper::announce(segment.rank(rank), engines);
-            std::thread::spawn(move || {
-                sleeper.sleep(None);
-                assert!(sleeper.was_notified());
-            })
-        };
-        // Without a limit: it is the death that wakes them.
-        let sleepers = [sleep(0, 1), sleep(1, 1 << 5)];
-        segment.tell_of_deaths();
-        for sleeper in sleepers {
-            sleeper.join().unwrap();
-        }
-        assert_eq!(segment.header().deaths.load(Ordering::Acquire), 1);
     }
 
     #[test]

@@ -68,10 +68,20 @@ impl Notifier {
 
 /// Wakes all threads of a process that sleep, whichever engine they sleep for, and lets those return at once that have announced
 /// themselves and do not sleep yet.
-pub fn wake_all(page: &RankPage) {
+fn wake_all(page: &RankPage) {
     let shared = &page.event_counts[0];
     shared.bump();
     schedule::futex_wake(&shared.word, u32::MAX);
+}
+
+impl Segment<'_> {
+    /// For mpiexec, after it has written which processes of this host or of others have died: ranks that sleep wake, and look.
+    pub fn tell_of_deaths(&self) {
+        self.header().deaths.fetch_add(1, Ordering::Release); // pairs with `deaths::told`
+        for rank in 0..self.ranks() {
+            wake_all(self.rank(rank));
+        }
+    }
 }
 
 /// Wakes the threads of a process that sleep for its first engine; a pointer.
@@ -138,5 +148,36 @@ impl Sleeper {
 impl Drop for Sleeper {
     fn drop(&mut self) {
         self.each(EventCount::leave);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory::{self, Mapping};
+    use crate::transport::shm::layout;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_death_wakes_ranks_that_sleep_and_is_counted() {
+        let ranks = 2;
+        let fd = memory::create("test", layout::segment_bytes(ranks), false).unwrap();
+        layout::initialise(fd.as_fd(), ranks).unwrap();
+        let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
+        let segment = Segment::open(map, ranks).unwrap();
+        let sleep = |rank, engines| {
+            let sleeper = Sleeper::announce(segment.rank(rank), engines);
+            std::thread::spawn(move || {
+                sleeper.sleep(None);
+                assert!(sleeper.was_notified());
+            })
+        };
+        // Without a limit: it is the death that wakes them.
+        let sleepers = [sleep(0, 1), sleep(1, 1 << 5)];
+        segment.tell_of_deaths();
+        for sleeper in sleepers {
+            sleeper.join().unwrap();
+        }
+        assert_eq!(segment.header().deaths.load(Ordering::Acquire), 1);
     }
 }
