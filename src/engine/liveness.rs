@@ -13,7 +13,7 @@ use crate::events::{self, Event};
 use crate::group::names;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
-use crate::transport::{Loss, Route, deaths};
+use crate::transport::{Loss, Route, State, deaths};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -140,6 +140,12 @@ pub fn explain(process: u32) -> Error {
 /// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
 pub const DIFFERENT: u32 = u32::MAX - 2;
 
+/// Whether a process has left MPI_Finalize since it was found in there.
+fn has_finalized(process: u32) -> bool {
+    let known = table().filter(|table| table.has(process));
+    known.is_some_and(|table| table.of(process).state() == State::Finalized)
+}
+
 fn explained(loss: Option<Loss>, process: u32) -> Error {
     if process == DIFFERENT {
         let text = "the ranks have called different collective operations, or with different amounts of data";
@@ -147,11 +153,13 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
     }
     let why = match loss {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
-        // Not known here, but to whoever has told of the loss: the news of a death on another host is on its way. That a process is in
-        // MPI_Finalize is told to all hosts long before anybody gives up because of it.
-        None | Some(Loss::Exited) => "has ended",
+        Some(Loss::Exited) => "has ended",
+        // Not to this one, which was told: the news of a death on another host is on its way.
+        None if !has_finalized(process) => {
+            "is lost to another rank: it has ended, or cannot be reached any more"
+        }
         Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
-        Some(Loss::Finalizing) => {
+        Some(Loss::Finalizing) | None => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
              ranks or tags"
         }
@@ -170,7 +178,7 @@ pub(super) fn told(failed: Failed) -> Error {
     if failed.process != DIFFERENT {
         events::raise(Event::PeerLost, || [failed.process.into(), 0, 0, 0, 0]);
     }
-    explained(Some(failed.loss), failed.process)
+    explained(failed.loss, failed.process)
 }
 
 /// In place of a lost process that the other has another number for. `u32::MAX` says of communicators and teams that nobody is lost.
@@ -193,8 +201,7 @@ pub fn failed(process: u32) -> Failed {
     };
     Failed {
         process: number_for_others(process),
-        // See `explained`.
-        loss: loss.unwrap_or(Loss::Exited),
+        loss,
     }
 }
 

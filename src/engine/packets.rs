@@ -94,11 +94,11 @@ pub struct Cancel {
     pub token: u32,
 }
 
-/// Payload of `FAILED`: the process that the sender has lost, and how.
+/// Payload of `FAILED`: the process that the sender has lost, and how; `None`: it was told so itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
     pub process: u32,
-    pub loss: Loss,
+    pub loss: Option<Loss>,
 }
 
 /// The longest of the payloads here.
@@ -184,10 +184,11 @@ impl Payload for Failed {
 
     fn encode(&self, out: &mut [u8]) {
         let loss: u32 = match self.loss {
-            Loss::Finalizing => 0,
-            Loss::NeverStarted => 1,
-            Loss::Exited => 2,
-            Loss::Unreachable => 3,
+            Some(Loss::Finalizing) => 0,
+            Some(Loss::NeverStarted) => 1,
+            Some(Loss::Exited) => 2,
+            Some(Loss::Unreachable) => 3,
+            None => 4,
         };
         out[..4].copy_from_slice(&self.process.to_ne_bytes());
         out[4..].copy_from_slice(&loss.to_ne_bytes());
@@ -197,10 +198,11 @@ impl Payload for Failed {
         Self {
             process: word(bytes, 0),
             loss: match word(bytes, 4) {
-                0 => Loss::Finalizing,
-                1 => Loss::NeverStarted,
-                2 => Loss::Exited,
-                _ => Loss::Unreachable,
+                0 => Some(Loss::Finalizing),
+                1 => Some(Loss::NeverStarted),
+                2 => Some(Loss::Exited),
+                3 => Some(Loss::Unreachable),
+                _ => None,
             },
         }
     }
@@ -238,6 +240,27 @@ impl Payload for Cancel {
     fn decode(bytes: &[u8]) -> Self {
         Self {
             token: word(bytes, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_process_was_lost_comes_back() {
+        let losses = [
+            Loss::Finalizing,
+            Loss::NeverStarted,
+            Loss::Exited,
+            Loss::Unreachable,
+        ];
+        for loss in losses.into_iter().map(Some).chain([None]) {
+            let failed = Failed { process: 7, loss };
+            let mut bytes = [0; Failed::BYTES];
+            failed.encode(&mut bytes);
+            assert_eq!(Failed::decode(&bytes), failed);
         }
     }
 }
