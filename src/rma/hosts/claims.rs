@@ -108,11 +108,9 @@ impl Claim {
         let proxy = Proxy { window, rank };
         if let State::Ticket(ticket) = self.state {
             if !lock.is_served(ticket) {
-                return match (asks, lock.served()) {
-                    (true, Whom::Process(holder)) if liveness::loss(holder).is_some() => {
-                        failed(window, holder)
-                    }
-                    _ => Step::Waits,
+                return match asks.then(|| missing(window, lock.served())).flatten() {
+                    Some(holder) => failed(window, holder),
+                    None => Step::Waits,
                 };
             }
             self.state = State::Sharers(ticket);
@@ -147,6 +145,19 @@ impl Claim {
 
     pub fn is_held(&self) -> bool {
         self.state == State::Held
+    }
+}
+
+/// A lost process that keeps a claim from being served, if any.
+#[cold]
+fn missing(window: &Window, served: Whom) -> Option<u32> {
+    match served {
+        Whom::Process(process) => liveness::loss(process).map(|_| process),
+        // One of them may be served.
+        _ => {
+            let mut all = window.targets.iter().map(|it| it.process);
+            all.find(|process| liveness::loss_by_death(*process))
+        }
     }
 }
 
