@@ -50,6 +50,16 @@ static uint64_t nanoseconds(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
+/* Which of some names an argument is. */
+static int find_name(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(name, names[i]))
+            return i;
+    fprintf(stderr, "killed: %s is no name here\n", name);
+    exit(2);
+}
+
 /* A call may take so long. */
 static void restart_watchdog(void)
 {

@@ -265,15 +265,6 @@ static void arm(void)
         die_in_system(plan.death, plan.events);
 }
 
-static int find_name(const char *name, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    fprintf(stderr, "killed: %s is no name here\n", name);
-    exit(2);
-}
-
 int main(int argc, char **argv)
 {
     int seed = 1;

@@ -161,15 +161,6 @@ static struct plan draw_plan(uint64_t seed, int round, const int *living, int co
     return plan;
 }
 
-static int find_name(const char *name, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!strcmp(name, names[i]))
-            return i;
-    fprintf(stderr, "killed: %s is no name here\n", name);
-    exit(2);
-}
-
 /* An argument like kill=timer. False: it is none. */
 static int read_wish(const char *argument)
 {
