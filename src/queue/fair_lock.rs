@@ -10,7 +10,8 @@
 //! looks at the bits, each with a full fence in between: one of them sees the other. A lock that nobody has ever shared has no bits to look
 //! at, of however many ranks: `shared` is never taken back. Invariant: what a waiter waits for is changed
 //! before a full fence, after which the waiter is looked for; a waiter that goes to sleep has named itself in the queue, and looks
-//! once more after a full fence of its own (models below, for loom).
+//! once more after a full fence of its own (models below, for loom). A waiter that gives up says so in the queue, and its ticket is
+//! passed over by whoever finds it served, or by itself: it lives, so nobody would be told an error instead.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence_after_update};
 
@@ -31,6 +32,8 @@ pub struct Lock<'a> {
 /// itself where one of a later lap already has.
 const PROCESS_BITS: u32 = 20;
 const PROCESSES: u32 = 1 << PROCESS_BITS;
+/// In place of the process: the owner has given up.
+const ABANDONED: u32 = PROCESSES - 1;
 
 /// A process to be woken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,7 +112,7 @@ impl Lock<'_> {
         let ticket = self.next.fetch_add(1, Ordering::SeqCst);
         fence_after_update();
         // One that has no room has no name.
-        let own = if process < PROCESSES - 1 {
+        let own = if process < ABANDONED - 1 {
             process + 1
         } else {
             0
@@ -158,7 +161,44 @@ impl Lock<'_> {
     pub fn pass(&self, ticket: u32) -> Whom {
         self.serving.swap(ticket.wrapping_add(1), Ordering::SeqCst);
         fence_after_update();
-        self.served()
+        let serving = self.serving.load(Ordering::Relaxed);
+        match self.next.load(Ordering::Relaxed) == serving {
+            true => Whom::Nobody,
+            false => self.pass_over_the_abandoned(),
+        }
+    }
+
+    /// Gives up a ticket that may not be served yet. Returns whose turn it is now. Where more wait than the queue has room for, the next owner of
+    /// the place may hide it.
+    #[cold]
+    pub fn abandon(&self, ticket: u32) -> Whom {
+        let name = self.name(ticket) | ABANDONED;
+        self.place(ticket).swap(name, Ordering::SeqCst);
+        // Whoever passes the turn to this ticket sees that, or this one sees the turn.
+        fence_after_update();
+        let (after, order) = (ticket.wrapping_add(1), Ordering::SeqCst);
+        let _ = self.serving.compare_exchange(ticket, after, order, order);
+        fence_after_update();
+        self.pass_over_the_abandoned()
+    }
+
+    /// Ends the turns of tickets whose owners have given up. Returns whose turn it is then.
+    #[cold]
+    fn pass_over_the_abandoned(&self) -> Whom {
+        loop {
+            let serving = self.serving.load(Ordering::SeqCst);
+            if self.next.load(Ordering::Relaxed) == serving {
+                return Whom::Nobody;
+            }
+            let name = self.place(serving).load(Ordering::Acquire);
+            if name != self.name(serving) | ABANDONED {
+                return self.owner(serving);
+            }
+            let (after, order) = (serving.wrapping_add(1), Ordering::SeqCst);
+            // Another one may do so at the same time.
+            let _ = self.serving.compare_exchange(serving, after, order, order);
+            fence_after_update();
+        }
     }
 
     /// Whose turn it is.
@@ -179,7 +219,7 @@ impl Lock<'_> {
     fn owner(&self, ticket: u32) -> Whom {
         let name = self.place(ticket).load(Ordering::Relaxed);
         match name.wrapping_sub(self.name(ticket)).checked_sub(1) {
-            Some(process) if process < PROCESSES - 1 => Whom::Process(process),
+            Some(process) if process < ABANDONED - 1 => Whom::Process(process),
             _ => Whom::Anybody,
         }
     }
@@ -195,12 +235,12 @@ impl Lock<'_> {
 
     /// Takes the lock for this locker alone.
     ///
-    /// Errors: a wait has failed. The ticket is lost if that was for its turn.
+    /// Errors: a wait has failed.
     #[inline(always)]
     pub fn lock<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
         let ticket = self.take_ticket(me.process());
         if !self.is_served(ticket) {
-            me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket))?;
+            self.wait_for_turn(me, ticket)?;
         }
         let ranks = match self.shared.load(Ordering::Acquire) {
             0 => 0,
@@ -218,6 +258,15 @@ impl Lock<'_> {
         Ok(())
     }
 
+    #[inline(always)]
+    fn wait_for_turn<L: Locker>(&self, me: &L, ticket: u32) -> Result<(), L::Failure> {
+        let waited = me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket));
+        if waited.is_err() {
+            me.wake(self.abandon(ticket));
+        }
+        waited
+    }
+
     /// Gives up what [`Self::lock`] took.
     #[inline(always)]
     pub fn unlock<L: Locker>(&self, me: &L) {
@@ -227,7 +276,7 @@ impl Lock<'_> {
 
     /// Takes the lock with others that share it.
     ///
-    /// Errors: a wait has failed; the ticket is lost.
+    /// Errors: a wait has failed.
     #[inline(always)]
     pub fn share<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
         self.will_be_shared();
@@ -243,7 +292,7 @@ impl Lock<'_> {
     pub fn share_in_turn<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
         self.unshare(me);
         let ticket = self.take_ticket(me.process());
-        me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket))?;
+        self.wait_for_turn(me, ticket)?;
         me.own_bit().set();
         me.wake(self.pass(ticket));
         Ok(())
@@ -378,6 +427,12 @@ mod models {
         rank.adds();
     }
 
+    /// Takes a ticket and gives it up, whether it is served by then or not.
+    fn gives_up(rank: &Rank<'_>) {
+        let ticket = rank.lock().take_ticket(rank.process());
+        rank.wake(rank.lock().abandon(ticket));
+    }
+
     fn reads(rank: &Rank<'_>) {
         assert!(rank.reads() < 4);
     }
@@ -409,6 +464,14 @@ mod models {
         explore(&[adds, adds], 2, true);
         explore(&[adds, reads], 2, true);
         explore(&[adds_and_reads, reads], 2, true);
+    }
+
+    #[test]
+    fn a_ticket_that_is_given_up_holds_nobody_up() {
+        explore(&[adds, gives_up], 4, true);
+        explore(&[gives_up, gives_up, adds], 4, true);
+        explore(&[adds, gives_up, reads], 4, true);
+        explore(&[adds, gives_up, adds], 4, true);
     }
 
     /// The queue has one place, so that one names itself where another one stood.

@@ -109,7 +109,10 @@ impl Claim {
         if let State::Ticket(ticket) = self.state {
             if !lock.is_served(ticket) {
                 return match asks.then(|| missing(window, lock.served())).flatten() {
-                    Some(holder) => failed(window, holder),
+                    Some(holder) => {
+                        proxy.wake(lock.abandon(ticket));
+                        failed(window, holder)
+                    }
                     None => Step::Waits,
                 };
             }
