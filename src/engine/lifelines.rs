@@ -9,7 +9,7 @@ use super::wake_own_threads;
 use crate::os::addresses::end_in_silence;
 use crate::os::descriptors::without_signals;
 use crate::os::monotonic_nanoseconds;
-use crate::transport::{Page, State, deaths};
+use crate::transport::{Page, State};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -141,7 +141,6 @@ fn watch(epoll: &OwnedFd) {
                         true => {
                             line.told = true;
                             line.page.set_exited();
-                            deaths::found();
                             any = true;
                         }
                         false => waits_for_grace = true,

@@ -11,7 +11,6 @@ use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_us
 use super::{liveness, long_wait, numbers, spin_limit, tasks};
 use crate::error::Result;
 use crate::os::{monotonic_nanoseconds, schedule};
-use crate::transport::Route;
 pub use crate::transport::peer::{FILE, WINDOW};
 use crate::variables::{Listed, Variable};
 
@@ -49,8 +48,6 @@ const NET_LOOK: u64 = 16;
 const POLLS_BEFORE_CHECK: u32 = 16;
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
-/// As [`GONE_FOR`], of a process of another host that has ended.
-const ENDED_FOR: u64 = 20_000_000;
 
 /// What a call waits for, for reports.
 #[derive(Clone, Copy, Debug)]
@@ -122,12 +119,9 @@ impl Watch {
         let Some(loss) = liveness::of(engine, sender) else {
             return false;
         };
-        match loss.is_end() {
-            // Through shared memory nothing is on its way that one more look does not find.
-            true if !matches!(engine.peer(sender).route, Route::Net(_)) => true,
-            true => self.is_over(ENDED_FOR),
-            false => self.is_over(GONE_FOR),
-        }
+        // Of a dead rank of this host nothing is on its way that one more look does not find. One that has only said that it exits may call MPI
+        // in functions that are called at its exit.
+        loss.is_end() && engine.peer(sender).page.was_reaped() || self.is_over(GONE_FOR)
     }
 
     /// As [`Watch::is_gone`], of a process that is not waited for itself: those that are may end the operation without it.

@@ -5,7 +5,6 @@
 //! What wakes a process is in its job's segment, because a thread sleeps on one word: each side maps the other's, for that alone.
 #![allow(unsafe_code)]
 
-use super::deaths;
 use super::peer::{Page, Seat};
 use super::shm::endpoint::Endpoint;
 use super::shm::layout::{self, RankPage, Segment};
@@ -137,7 +136,6 @@ impl Link {
                     state => state,
                 });
                 page.set_exited();
-                deaths::found();
             }
         }
     }

@@ -52,6 +52,8 @@ pub enum World {
 const FINALIZING: u32 = 1;
 const RECEIVES_CLOSED: u32 = 2;
 const EXITED: u32 = 4;
+/// mpiexec has waited for the process.
+const REAPED: u32 = 64;
 // Bits of an `End` besides those.
 const FINALIZED: u32 = 8;
 const NEVER_STARTED: u32 = 16;
@@ -220,6 +222,17 @@ impl Page {
     pub fn set_exited(&self) {
         self.lost
             .fetch_or(EXITED | RECEIVES_CLOSED, Ordering::Release); // pairs with `loss`
+    }
+
+    /// As [`Page::set_exited`], by mpiexec, when the process is no more.
+    pub fn set_reaped(&self) {
+        self.lost
+            .fetch_or(EXITED | RECEIVES_CLOSED | REAPED, Ordering::Release); // pairs with `loss`
+    }
+
+    /// Whether mpiexec has said that the process is no more, which may itself have said before that it exits.
+    pub fn was_reaped(&self) -> bool {
+        self.lost.load(Ordering::Acquire) & REAPED != 0
     }
 
     /// Takes [`Page::set_finalizing`] and [`Page::set_exited`] back.

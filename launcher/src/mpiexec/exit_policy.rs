@@ -137,7 +137,7 @@ impl Supervisor<'_> {
         if goes_on && !(rank.session.is_some() && Pid::from_raw(rank.pid).is_some_and(left_some)) {
             let page = &self.segment.rank(rank.seat).status;
             let known = page.known_end();
-            page.set_exited();
+            page.set_reaped();
             // A rank that has ended as it should is waited for by nobody, and many end together.
             if page.known_end() != known && End::is_death(page.known_end()) {
                 self.segment.tell_of_deaths();
