@@ -155,9 +155,7 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
         // Not to this one, which was told: the news of a death on another host is on its way.
-        None if !has_finalized(process) => {
-            "is lost to another rank: it has ended, or cannot be reached any more"
-        }
+        None if !has_finalized(process) => "has ended, or is lost to another rank",
         Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
         Some(Loss::Finalizing) | None => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
