@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// So many bytes of a message of `total` have come since then, by being `read` or through the segment.
+    /// Notes the time in which `bytes` of a message of `total` have come, read out of the sender's memory or through the segment.
     pub(super) fn note_copy(&mut self, read: bool, total: usize, bytes: usize, began: u64) {
         if self.oversubscribed || !self.limits.single_copy.learns() || total >> SMALLEST_BITS == 0 {
             return;
@@ -210,15 +210,14 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_taken_after_some_messages_of_each() {
-        let timed = TIMED;
         let mut trials = Trials::default();
-        assert_eq!(run(&mut trials, timed, 30_000, 60_000), 0);
+        assert_eq!(run(&mut trials, TIMED, 30_000, 60_000), 0);
         assert_eq!(run(&mut trials, 1000, 30_000, 60_000), 1000);
         let mut trials = Trials::default();
-        assert_eq!(run(&mut trials, 1000, 60_000, 30_000), timed);
+        assert_eq!(run(&mut trials, 1000, 60_000, 30_000), TIMED);
         // Hardly faster is not fast enough.
         let mut trials = Trials::default();
-        assert_eq!(run(&mut trials, 1000, 95_000, 100_000), timed);
+        assert_eq!(run(&mut trials, 1000, 95_000, 100_000), TIMED);
     }
 
     #[test]

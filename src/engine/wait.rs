@@ -121,22 +121,22 @@ impl Watch {
         };
         // Of a dead rank of this host nothing is on its way that one more look does not find. One that has only said that it exits may call MPI
         // in functions that are called at its exit.
-        loss.is_end() && engine.peer(sender).page.was_reaped() || self.is_over(GONE_FOR)
+        loss.is_end() && engine.peer(sender).page.was_reaped() || self.is_over()
     }
 
     /// As [`Watch::is_gone`], of a process that is not waited for itself: those that are may end the operation without it.
     #[inline]
     pub fn is_long_gone(&mut self, engine: &Engine, process: u32) -> bool {
-        liveness::of(engine, process).is_some() && self.is_over(GONE_FOR)
+        liveness::of(engine, process).is_some() && self.is_over()
     }
 
     #[cold]
-    fn is_over(&mut self, patience: u64) -> bool {
+    fn is_over(&mut self) -> bool {
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;
         }
-        now - self.since > patience
+        now - self.since > GONE_FOR
     }
 }
 

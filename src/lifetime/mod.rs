@@ -16,5 +16,5 @@ pub use scheme::{VARIABLES, start};
 #[cfg(not(feature = "papers"))]
 pub static VARIABLES: &[&dyn crate::variables::Listed] = &[];
 
-/// So many eligible objects are worth a cycle that has to look at many requests.
+/// Eligible objects that are worth a cycle which has to look at many requests.
 const ENOUGH: usize = 64;

@@ -3,7 +3,7 @@
 use super::{Kind, Value, Variable};
 use std::fmt::{Display, Formatter, Result};
 
-/// What is pretended.
+/// Settings of `OXMPI_PRETEND`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pretend {
     /// Of the ranks of MPI_COMM_WORLD.

@@ -3,7 +3,7 @@
 use super::{Kind, Value, Variable};
 use std::fmt::{Display, Formatter, Result};
 
-/// What is shown.
+/// Reports that `OXMPI_SHOW` asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Show {
     pub routes: bool,
