@@ -24,6 +24,13 @@ struct Process {
     session: i32,
 }
 
+/// The process group of this process; 0 where its leader is in no process namespace of ours, which `getpgrp` of rustix
+/// cannot say.
+pub fn own_group() -> Option<i32> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    Process::of_stat(&stat).map(|it| it.group)
+}
+
 /// All processes of the system but zombies, which are dead already.
 fn processes() -> impl Iterator<Item = Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -3,6 +3,7 @@
 //!
 //! Invariant: nothing is read ahead of the slowest reader.
 
+use super::descendants;
 use super::request::StandardInput;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
@@ -144,7 +145,12 @@ impl Input {
     fn may_read(&self) -> bool {
         let stdin = rustix::stdio::stdin();
         match isatty(stdin) {
-            true => tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp()),
+            // Both have no number where mpiexec was started together with its process namespace.
+            true => match (tcgetpgrp(stdin), descendants::own_group()) {
+                (Ok(foreground), Some(own)) => foreground.as_raw_nonzero().get() == own,
+                (Err(Errno::OPNOTSUPP), Some(0)) => true,
+                _ => false,
+            },
             false => true,
         }
     }

@@ -1,6 +1,7 @@
 //! mpiexec in a terminal: a pseudo-terminal whose keys the test presses, with a shell that has job control.
 
 use crate::harness::{MPIEXEC, marked, new_mark, own_path, signal_to, until};
+use crate::parts;
 use oxmpi::sync::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
@@ -29,6 +30,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ),
     ("terminal::one_rank_is_suspended", one_rank_is_suspended),
     ("terminal::input_of_rank_0", input_of_rank_0),
+    (
+        "terminal::input_in_a_process_namespace",
+        input_in_a_process_namespace,
+    ),
 ];
 
 pub const INTERRUPT: &str = "\x03";
@@ -332,5 +337,31 @@ fn input_of_rank_0() {
     shell.shows("from-a-pipe");
     shell.types("$MPIEXEC -n 2 wc -c < /proc/self/cmdline; echo code-$?-\n");
     shell.shows_times("code-0-", 2);
+    shell.leave_shell();
+}
+
+/// There mpiexec, its process group and its session have no numbers.
+fn input_in_a_process_namespace() {
+    let unshare = [
+        "--user",
+        "--map-root-user",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+    ];
+    let works = Command::new("unshare").args(unshare).arg("true").output();
+    if !works.is_ok_and(|it| it.status.success()) {
+        let why = "unshare makes no process namespace here";
+        return parts::skip("terminal::input_in_a_process_namespace", why, None);
+    }
+    let shell = Terminal::shell();
+    let unshare = unshare.join(" ");
+    shell.types(&format!(
+        "unshare {unshare} $MPIEXEC -n 2 cat; echo code-$?-\n"
+    ));
+    shell.types("from the keyboard\n");
+    shell.shows("from the keyboard");
+    shell.types(END);
+    shell.shows("code-0-");
     shell.leave_shell();
 }
