@@ -2,6 +2,7 @@
 //!
 //! Invariant: as in [`super`]: both depend on nothing that may differ between the ranks.
 
+use crate::os::hardware;
 use crate::transport::collective::{Geometry, Large, Spacing, Staging, UNIT};
 
 /// How an operation is staged.
@@ -70,6 +71,8 @@ pub struct Shape {
     pub oversubscribed: bool,
     /// Whether there is memory for the large rings, as far as is known.
     pub large: bool,
+    /// Two ranks exchange messages of more than [`super::staging::LONGEST_OF_TWO`] faster, which each reads out of the other's memory.
+    pub reads: bool,
 }
 
 /// Longer parts begin at lines, where non-temporal stores begin.
@@ -117,6 +120,7 @@ impl Shape {
             geometry: staging.area.geometry,
             oversubscribed,
             large: staging.large != Large::Refused,
+            reads: hardware::loads_from_far_caches_are_fast(),
         }
     }
 

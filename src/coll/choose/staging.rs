@@ -24,6 +24,9 @@ const MOST_WITH_A_PART_EACH: usize = 4;
 /// there the root does all of the work otherwise, but nobody has to run twice.
 const LARGE_PARTS: usize = 64 << 10;
 const ALL_VECTORS: usize = 1 << 20;
+/// Longest parts that two ranks with a core each exchange through staging where messages may be read out of the sender's memory: as
+/// long as messages that are not.
+pub const LONGEST_OF_TWO: usize = 64 << 10;
 /// Operations on larger elements are not staged in large rings.
 const LARGEST_ELEMENT: usize = 4096;
 /// More ranks scan by messages: the last one reads all vectors.
@@ -206,8 +209,7 @@ fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
         return small;
     }
     match ranks {
-        2 => shape
-            .large
+        2 => (shape.large && !(shape.reads && each > LONGEST_OF_TWO))
             .then(|| shape.stream(Staged::Direct, each, false)),
         3..=MOST_EXCHANGE if shape.large => large(Staged::Direct),
         _ if each >= LARGE_GATHER => small.map(|plan| Plan {

@@ -332,7 +332,11 @@ impl Work<'_, BLOCK> {
     fn look_around(&mut self) {
         let (env, ranks) = (self.env, self.ranks);
         self.staging.distance.look(|| env.farthest(ranks));
-        self.stores = Stores::for_reader(self.staging.distance.last());
+        let distance = self.staging.distance.last();
+        self.stores = match ranks == 2 && !self.plan.oversubscribed {
+            true => Stores::for_staging_of_two(distance),
+            false => Stores::for_reader(distance),
+        };
         if let Some(Rings { spacing, .. }) = &mut self.plan.rings
             && ranks == 2
             && spacing.gap == UNIT
