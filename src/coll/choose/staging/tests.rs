@@ -356,13 +356,21 @@ fn plans_are_alike_on_all_ranks_and_their_pieces_fit() {
 }
 
 #[test]
-fn with_a_core_for_each_rank_all_sizes_are_staged() {
+fn with_a_core_for_each_rank_all_sizes_are_staged_but_long_exchanges_of_two() {
     each_shape(|call, shape| {
         let usual = shape.large && !shape.oversubscribed && call.ranks <= 16;
         let kinds = [Barrier, Bcast, Reduce, Allreduce, Allgather, Alltoall];
         if usual && kinds.contains(&call.kind) {
+            let by_messages = shape.reads
+                && (call.kind, call.ranks) == (Alltoall, 2)
+                && call.bytes > LONGEST_OF_TWO;
             let staged = plan(&call.args(0), 0, &shape).is_some();
-            assert!(staged, "{:?} of {} bytes, {shape:?}", call.kind, call.bytes);
+            assert!(
+                staged != by_messages,
+                "{:?} of {} bytes, {shape:?}",
+                call.kind,
+                call.bytes
+            );
         }
     });
 }
