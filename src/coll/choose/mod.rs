@@ -35,7 +35,7 @@ pub struct Shape {
     pub in_order: bool,
 }
 
-/// Borders for ranks with a core each, from the LogGP model of docs/collectives.md, "Borders of the choices". They grow with the ranks,
+/// Borders for ranks with a core each, from the LogGP model of benches/MODEL.md, "A host for each rank". They grow with the ranks,
 /// because an algorithm of n steps has n latencies, whatever the size.
 impl Shape {
     /// Bytes from which a chain costs least: a step for each rank costs less than the bytes that it saves.

@@ -1,5 +1,5 @@
 //! Times of algorithms on simulated ranks with a clock, against formulas; and by the formulas, for up to 100,000 ranks, where another
-//! algorithm would be faster than the one chosen: a table in docs/collectives.md.
+//! algorithm would be faster than the one chosen: a table in benches/MODEL.md.
 
 use super::reductions::{ADD, Vectors};
 use super::*;
@@ -310,7 +310,7 @@ fn table() -> String {
     table
 }
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/collectives.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/MODEL.md");
 const BEGIN: &str = "<!-- borders: made by make support -->\n";
 const END: &str = "<!-- end of borders -->\n";
 
