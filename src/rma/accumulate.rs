@@ -233,7 +233,7 @@ fn run(
             Some(_) => "MPI_Get_accumulate",
             None => "MPI_Accumulate",
         };
-        let sides = origin::Sides {
+        let sides = origin::Buffers {
             origin: sides.origin.as_ref().filter(|_| reads_origin(op)),
             result: sides.result.as_ref(),
             target: &sides.target,

@@ -39,8 +39,8 @@ pub struct Origin<'a> {
     function: &'static str,
 }
 
-/// What an operation that accumulates works on.
-pub struct Sides<'a> {
+/// The buffers of an accumulate operation.
+pub struct Buffers<'a> {
     pub origin: Option<&'a Buffer>,
     pub result: Option<&'a Buffer>,
     pub target: &'a Buffer,
@@ -426,7 +426,7 @@ impl Origin<'_> {
         &self,
         operation: Operation,
         basic: &'static Datatype,
-        sides: &Sides,
+        sides: &Buffers,
         track: Option<&Track>,
     ) -> Result<()> {
         let handle = common_handle(basic)?;
