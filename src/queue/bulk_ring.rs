@@ -217,7 +217,7 @@ pub struct Producer<'m> {
     tail: u32,
     index: usize,
     done_seen: u32,
-    /// As of a ring's producer.
+    /// As in [`super::ring::Producer`].
     held: bool,
     passes: bool,
     /// A bit for each slot in whose first line payload may lie.
@@ -256,7 +256,7 @@ impl Producer<'_> {
         self.done_seen = self.tail.wrapping_sub(self.ring.heads() as u32);
     }
 
-    /// As of a ring's producer.
+    /// As [`super::ring::Producer::pass`].
     pub fn pass(&mut self, passes: bool) {
         self.passes = passes;
         if self.held && !passes {
@@ -269,7 +269,7 @@ impl Producer<'_> {
         self.held
     }
 
-    /// As of a ring's producer.
+    /// As [`super::ring::Producer::is_held`].
     #[inline]
     pub fn is_held(&mut self) -> bool {
         self.held && self.check_hold()

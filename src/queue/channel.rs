@@ -149,7 +149,7 @@ impl<'m> Receiver<'m> {
         }
     }
 
-    /// The other side of [`Sender::set_bulk_ring`].
+    /// The receiver's counterpart of [`Sender::set_bulk_ring`].
     pub fn set_bulk_ring(&mut self, bulk: bulk_ring::Consumer<'m>) {
         self.bulk = Some(bulk);
     }

@@ -19,7 +19,7 @@ pub const HEAD_PAYLOAD: usize = 8;
 /// Payload bytes in each further slot.
 pub const NEXT_PAYLOAD: usize = BODY_BYTES;
 const BODY_BYTES: usize = 28;
-/// How many slots ahead of the tail a producer asks for lines.
+/// Distance from the tail, in slots, at which a producer prefetches lines.
 const AHEAD: u32 = 4;
 pub const HEADER_BYTES: usize = 20;
 

@@ -158,7 +158,7 @@ fn amount(args: &CollArgs, me: usize, ranks: usize) -> (usize, &'static str) {
     }
 }
 
-/// In two levels, as the settings name it.
+/// The name of an operation in two levels, as in the settings.
 const NODES: &str = "nodes";
 
 /// The algorithm over messages that is chosen, or [`NODES`].
@@ -193,7 +193,7 @@ fn algorithm(args: &CollArgs, shape: CallShape, me: usize) -> &'static str {
     }
 }
 
-/// As the settings name it.
+/// The name of an algorithm, as in the settings.
 fn word<T: Value>(choice: T) -> &'static str {
     match T::KIND {
         Kind::Word(words) => words[choice.bits() as usize],

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Bytes of the elements of one call, at most.
 const CHUNK: usize = 256 << 10;
-/// A multiple of the sizes of all predefined types: 8, 12, 16, 20, 24 and 32 bytes, and less.
+/// Divisible by the size of every predefined type: 1, 2, 4, 8, 12, 16, 20, 24 or 32 bytes.
 const ELEMENT: usize = 480;
 /// Calls of one operation that are under way at once, where it waits for them.
 const DEPTH: usize = 4;

@@ -390,7 +390,7 @@ impl Endpoint {
         };
         self.pool.take_back_from(|rank| has_ended(rank as usize));
         let claim = |rank| {
-            // In this order: one that is dead claims nothing any more.
+            // Liveness first: a dead rank claims nothing any more, so the claim read after that is its last.
             let lives = !has_ended(rank);
             (segment.rank(rank).claims[engine].read(), lives)
         };
