@@ -32,7 +32,8 @@
 # make papers     a prefix in target/papers whose library has the feature papers, by PAPERS_PROFILE=dev
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
-# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
+# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables,
+#                                  benches/MODEL.md from the models
 # make bindings   src/transport/ofi/bindings.rs and rma_bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60,
 #                                   and src/launch/pmix_bindings.rs from those of libpmix-dev 4.2.2
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
@@ -372,6 +373,7 @@ support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
 	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib current
 	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi --lib current_borders
+	benches/model.py --write
 
 clean:
 	$(CARGO) clean

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The cost model of docs/collectives.md: staged collective operations of n ranks of one node, each with a core of its own.
+"""The cost model of benches/MODEL.md: staged collective operations of n ranks of one node, each with a core of its own.
 
-`benches/model.py` prints the tables of that page, `benches/model.py --far` those for cores that share no cache. It measures nothing.
+Prints the tables of that page; `--write` puts them there, `--far` prints those for cores that share no cache. It measures nothing.
 Microseconds and kilobytes. Geometry and parts are those of src/transport/shm/staging/area.rs and src/coll/choose/staging.rs.
 """
 
 import math
+import pathlib
+import re
 import sys
 
 FAR = "--far" in sys.argv
@@ -179,37 +181,57 @@ def border(first, second, values):
     return values[at] if at < len(values) else None
 
 
-def main():
-    print("| operation | way | bytes |" + "".join(f" {n} |" for n in RANKS))
-    print("|---|---|---:|" + "---:|" * len(RANKS))
+def times():
+    """The table of times."""
+    rows = ["| operation | method | bytes |" + "".join(f" {n} |" for n in RANKS)]
+    rows.append("|---|---|---:|" + "---:|" * len(RANKS))
     for operation, way, cost, sizes in ROWS:
         for b in sizes:
-            print(f"| {operation} | {way} | {size(b)} |" + "".join(f" {number(cost(n, b))} |" for n in RANKS))
+            rows.append(f"| {operation} | {way} | {size(b)} |" + "".join(f" {number(cost(n, b))} |" for n in RANKS))
             operation = way = ""
+    return rows
+
+
+def trees():
+    """The numbers of ranks from which a tree is cheaper."""
     ranks = range(3, 257)
     tree = {"barrier": border(barrier_direct, barrier_tree, ranks)}
     tree["bcast, 8 B"] = border(lambda n: bcast_direct(n, 8 / 1024), lambda n: bcast_tree(n, 8 / 1024), ranks)
     for b in [8 / 1024, 0.25, 1, 4]:
         tree[f"allreduce, {size(b)}"] = border(lambda n: allreduce_direct(n, b), lambda n: allreduce_tree(n, b), ranks)
-    print("\nranks from which a tree is cheaper:", ", ".join(f"{what}: {n}" for what, n in tree.items()))
-    print("\nbytes from which")
-    print("| ranks | allreduce in parts | reduce in parts | allreduce by messages | alltoall in large rings | alltoall by single copy |")
-    print("|---:|" + "---:|" * 5)
+    return ["ranks from which a tree is cheaper: " + ", ".join(f"{what}: {n}" for what, n in tree.items())]
+
+
+def borders():
+    """The table of bytes from which a method is cheaper."""
+    rows = ["| ranks | allreduce in parts | reduce in parts | allreduce by messages | alltoall in large rings | alltoall by single copy |"]
+    rows.append("|---:|" + "---:|" * 5)
     for n in [3, 4, 8, 16, 32, 64, 128, 256]:
-        def small(b):
+        def small(n, b):
             return min(allreduce_direct(n, b), allreduce_tree(n, b))
 
-        def rooted(b):
+        def rooted(n, b):
             return min(reduce_direct(n, b), reduce_tree(n, b))
 
         pairs = [(small, allreduce_parts), (rooted, allreduce_parts), (allreduce_parts, allreduce_messages),
                  (alltoall_small, alltoall_staged), (alltoall_staged, alltoall_single_copy)]
-        found = []
-        for first, second in pairs:
-            first = first if first in (small, rooted) else lambda b, first=first: first(n, b)
-            found.append(border(first, lambda b: second(n, b), SIZES))
-        texts = [f"{float(f'{1024 * b:.2g}'):,.0f}" if b else "never" for b in found]
-        print(f"| {n} | " + " | ".join(texts) + " |")
+        found = [border(lambda b: first(n, b), lambda b: second(n, b), SIZES) for first, second in pairs]
+        texts = ["never" if b is None else "always" if b == SIZES[0] else f"{float(f'{1024 * b:.2g}'):,.0f}" for b in found]
+        rows.append(f"| {n} | " + " | ".join(texts) + " |")
+    return rows
 
 
-main()
+def write(**tables):
+    """Puts tables between the marks of the page."""
+    page = pathlib.Path(__file__).with_name("MODEL.md")
+    text = page.read_text()
+    for name, rows in tables.items():
+        text, found = re.subn(f"(<!-- {name}: .*\\n)[^!]*(<!-- end of {name} -->)", "\\1" + "\n".join(rows) + "\n\\2", text)
+        assert found == 1, name
+    page.write_text(text)
+
+
+if "--write" in sys.argv:
+    write(times=times(), bytes=borders())
+else:
+    print("\n".join([*times(), "", *trees(), "", *borders()]))

@@ -7,7 +7,7 @@ use crate::param::{Datatype as DatatypeHandle, ErrorCode, File, Keyval};
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
 use oxmpi::datatype::{self, Datatype};
-use oxmpi::engine::epochs::Callback as Running;
+use oxmpi::engine::epochs::InCallback;
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -91,7 +91,7 @@ impl Callbacks for AttributeFunctions {
         let Some(copy) = self.copy else {
             return Ok(None);
         };
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let extra_state = self.extra_state as *mut c_void;
         let mut copied: *mut c_void = std::ptr::null_mut();
         let mut flag: c_int = 0;
@@ -147,7 +147,7 @@ impl Callbacks for AttributeFunctions {
         let Some(delete) = self.delete else {
             return Ok(());
         };
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let extra_state = self.extra_state as *mut c_void;
         let code = if let Some((_, proxy)) = self.proxies.get() {
             // SAFETY: as in `copy`.
@@ -224,7 +224,7 @@ impl ErrhandlerFunction {
 
 impl Callback for ErrhandlerFunction {
     fn call(&self, object: usize, code: i32) -> i32 {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let mut code = ErrorCode(code).to_c();
         let mut handle = any_handle(object as c_int);
         let mut file = File(object as MPI_File).to_c();
@@ -322,7 +322,7 @@ type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_
 
 impl Function for ReductionFunction {
     fn call(&self, elements: Elements<'_>) -> Result<()> {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let Elements { origin, count, .. } = elements;
         let named = Named::of(elements.datatype)?;
         let handle = named.handle();

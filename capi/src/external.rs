@@ -8,7 +8,7 @@ use crate::types::{
     MPIX_Grequest_poll_function,
 };
 use oxmpi::datatype::Status as StatusWords;
-use oxmpi::engine::epochs::Callback as Running;
+use oxmpi::engine::epochs::InCallback;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::pt2pt::generalized::{self, Functions};
@@ -87,7 +87,7 @@ impl Generalized {
 
 impl Functions for Generalized {
     fn query(&self, words: &mut StatusWords) -> c_int {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let (state, mut code) = (self.state as *mut c_void, 0);
         if self.is_fortran() {
             // SAFETY: the wrapper of Fortran said that the function has Fortran's prototype.
@@ -106,7 +106,7 @@ impl Functions for Generalized {
     }
 
     fn free(&self) -> c_int {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let (state, mut code) = (self.state as *mut c_void, 0);
         if self.is_fortran() {
             // SAFETY: as in `query`.
@@ -122,7 +122,7 @@ impl Functions for Generalized {
     }
 
     fn cancel(&self, complete: bool) -> c_int {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let (state, mut code, mut complete) = (self.state as *mut c_void, 0, complete.into());
         if self.is_fortran() {
             // SAFETY: as in `query`.
@@ -138,7 +138,7 @@ impl Functions for Generalized {
     }
 
     fn poll(&self) -> c_int {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let mut status = Status(StatusWords::empty()).to_c();
         self.poll.map_or(0, |poll| {
             // SAFETY: as in `query`; MPICH's extension has no Fortran side.

@@ -1,6 +1,6 @@
 //! MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: one body for all three.
 //!
-//! `out` is what this rank has for each, `into` where each one's goes; b is what one rank has for another.
+//! `out`: this rank's part for each rank. `into`: the place for each rank's part. b: bytes of one part.
 
 use super::team::{Team, copy_own};
 use crate::datatype::{Parts, Scratch};

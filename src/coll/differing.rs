@@ -14,8 +14,8 @@ use smallvec::SmallVec;
 
 /// Between two comparisons of one wait, nanoseconds.
 const INTERVAL: u64 = 200_000_000;
-/// Comparisons that find the same before a wait ends: where all have come to an operation in which calls differ, and where they may still
-/// come, or the difference is an earlier operation's. Then the wait may end by itself.
+/// Equal comparisons in a row before a wait ends with an error, if all ranks have come to the operation. In doubt are waits that may still end
+/// by themselves, because a rank may still come, or because the difference is an earlier operation's.
 const LOOKS: u32 = 2;
 const LOOKS_IN_DOUBT: u32 = 6;
 

@@ -3,7 +3,7 @@
 //! Invariant: every rank of a call chooses the same algorithm.
 
 use super::args::{CollArgs, blocks};
-use super::choose::{self, PIECE, Shape};
+use super::choose::{self, CallShape, PIECE};
 use super::hierarchy::{Part, Steps};
 use super::packed::{Copied, Packed};
 use super::reduction::Reduction;
@@ -196,8 +196,8 @@ fn is_oversubscribed(team: &Team<'_>) -> bool {
     team.ranks_per_node() > 2 && team.ranks_per_node() % 3 != 1
 }
 
-fn shape(team: &Team<'_>, bytes: usize) -> Shape {
-    Shape {
+fn shape(team: &Team<'_>, bytes: usize) -> CallShape {
+    CallShape {
         ranks: team.size(),
         bytes,
         commutes: true,
@@ -241,7 +241,7 @@ pub async fn run_gather(
         (Some(own), None) => own.len(),
         (None, None) => 0,
     };
-    let shape = Shape {
+    let shape = CallShape {
         equal,
         ..shape(team, bytes)
     };
@@ -264,7 +264,7 @@ pub async fn run_scatter(
         (Some(into), None) => into.len(),
         (None, None) => 0,
     };
-    let shape = Shape {
+    let shape = CallShape {
         equal,
         ..shape(team, bytes)
     };
@@ -281,7 +281,7 @@ pub async fn run_allgather(team: &Team<'_>, parts: &Parts) {
     if bytes == 0 {
         return;
     }
-    let shape = Shape {
+    let shape = CallShape {
         equal: parts.are_equal(),
         ..shape(team, bytes)
     };
@@ -302,7 +302,7 @@ pub async fn run_alltoall(team: &Team<'_>, out: Option<&Parts>, into: &Parts) {
         (None, Some(copy)) => &copy.parts,
         (None, None) => return,
     };
-    let shape = Shape {
+    let shape = CallShape {
         equal: into.are_equal(),
         ..shape(team, into.len(0))
     };
@@ -314,8 +314,8 @@ pub async fn run_alltoall(team: &Team<'_>, out: Option<&Parts>, into: &Parts) {
     }
 }
 
-fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> Shape {
-    Shape {
+fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> CallShape {
+    CallShape {
         commutes: how.commutes,
         ..shape(team, bytes)
     }

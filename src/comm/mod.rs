@@ -234,7 +234,7 @@ impl Comm {
 
     /// A tag for the next nonblocking collective operation, the same on all members.
     pub fn next_operation(&self) -> i32 {
-        // Zero is the tag of blocking ones.
+        // Above zero, which is the tag of all blocking operations.
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         (number & 0x3fff_ffff) as i32 + 1
     }

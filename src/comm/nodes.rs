@@ -30,7 +30,7 @@ enum Form {
 /// The ranks of a node, ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranks<'a> {
-    /// From the first on, so many.
+    /// Consecutive ranks: the first, and how many.
     Following(usize, usize),
     Listed(&'a [u32]),
 }
@@ -55,7 +55,7 @@ impl<'a> Ranks<'a> {
         }
     }
 
-    /// The lowest.
+    /// The lowest rank.
     pub fn first(self) -> usize {
         self.at(0)
     }

@@ -110,8 +110,8 @@ fn is_any(own: &[Entry], remote: Option<&[Entry]>) -> bool {
     }
 }
 
-/// What a rank says in the step that all take part in.
-pub(super) struct Said<const N: usize> {
+/// The words that a rank brings to the step in which all take part.
+pub(super) struct Contribution<const N: usize> {
     pub words: [u32; N],
     pub process: u32,
 }
@@ -131,7 +131,7 @@ pub(super) async fn tell<const N: usize>(
     both: &BothGroups<'_>,
     proposal: &mut Proposal,
     said: [u32; N],
-) -> Result<Vec<Said<N>>> {
+) -> Result<Vec<Contribution<N>>> {
     let coll = &both.local;
     let mut row = vec![HERE];
     row.extend(said);
@@ -166,7 +166,7 @@ pub(super) async fn tell<const N: usize>(
             proposal.settle(combined)?;
         }
     }
-    let said = rows.iter().zip(0..).map(|(row, rank)| Said {
+    let said = rows.iter().zip(0..).map(|(row, rank)| Contribution {
         words: std::array::from_fn(|at| row[1 + at]),
         process: coll.process(rank),
     });
@@ -187,7 +187,7 @@ pub(super) async fn tell_remote(
 }
 
 impl Entry {
-    fn of(said: &Said<2>) -> Entry {
+    fn of(said: &Contribution<2>) -> Entry {
         Entry {
             colour: said.words[0] as i32,
             key: said.words[1] as i32,

@@ -300,7 +300,7 @@ impl Said {
 }
 
 impl Said {
-    fn of_rank(said: &split::Said<WORDS>) -> Said {
+    fn of_rank(said: &split::Contribution<WORDS>) -> Said {
         Said::of(&said.words, said.process)
     }
 

@@ -21,7 +21,7 @@ use crate::topology::{Adjacent, Cartesian, Graph, Neighbor, Topology};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is compared to place processes beside the node, the outermost first.
+/// Hardware within a node by which processes are placed, the outermost first.
 const LEVELS: [Kind; 5] = [
     Kind::Package,
     Kind::NumaNode,

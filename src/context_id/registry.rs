@@ -69,17 +69,17 @@ pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
     },
 });
 
-/// Numbers since the start.
+/// Counts since the start of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Communicators that live, the predefined ones not counted.
     pub live: u64,
-    /// The most at one time since [`take_most`].
+    /// The largest value of `live` since the last call of [`take_most`].
     most: u64,
     pub made: u64,
     /// Reductions that took part in agreements.
     pub reductions: u64,
-    /// Those after the first one of their agreement.
+    /// Reductions after the first one of an agreement.
     pub retries: u64,
 }
 

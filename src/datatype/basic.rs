@@ -3,7 +3,7 @@
 use super::{Category, Combiner, Datatype};
 use std::sync::OnceLock;
 
-/// The answer for one type, found when it is first asked for.
+/// The predefined type of one datatype, found when it is first asked for.
 pub(super) type Basic = OnceLock<Option<&'static Datatype>>;
 
 impl Datatype {

@@ -4,8 +4,8 @@ use super::background;
 use super::card::{Card, Remote};
 use super::far::{self, FarCard, Told, Waiting, are_far};
 use crate::constructors::is_met;
-use crate::engine::far::{Met as Far, Offer, connect, take_back};
-use crate::engine::links::{self, Hold, Met as Near};
+use crate::engine::far::{FarPeer, Offer, connect, take_back};
+use crate::engine::links::{self, Hold, NearPeer};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::{Group, names};
 use crate::launch::{self, SegmentPlan};
@@ -157,7 +157,7 @@ impl Means {
         })?;
         lines.sort_by_key(|(place, _)| *place);
         let met = far.iter().zip(lines);
-        let met = met.map(|((place, card, told), (_, lifeline))| Far {
+        let met = met.map(|((place, card, told), (_, lifeline))| FarPeer {
             guest: Guest {
                 process: names::number_or_new(card.name),
                 place: *place as u32,
@@ -258,7 +258,7 @@ fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> R
         if card.name == own.name {
             own_seat = Some(seat);
         } else if theirs.iter().any(|other| other.name == card.name) && !is_known(card) {
-            met.push(Near {
+            met.push(NearPeer {
                 process,
                 seat,
                 node: card.node,

@@ -247,7 +247,7 @@ impl Reception {
         let _ = poll(&mut all, limit.try_into().ok().as_ref());
     }
 
-    /// Those whose greeting is not whole.
+    /// The number of connections whose greeting is not whole.
     #[cfg(test)]
     pub fn callers(&self) -> usize {
         self.callers.len()

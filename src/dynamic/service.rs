@@ -13,7 +13,7 @@ use crate::os::process::Birth;
 use parking_lot::Mutex;
 use std::path::PathBuf;
 
-/// Bytes of the longest name, as of a port's.
+/// Bytes of the longest service name; port names have this limit, too.
 const LONGEST: usize = 255;
 
 /// Names that this process has published and not taken back.
@@ -36,9 +36,9 @@ fn file_of(service: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether that can be a name.
+/// Checks the length of a service name.
 ///
-/// Errors: of this class, it cannot.
+/// Errors: of class `class`.
 fn check(service: &str, class: Class) -> Result<()> {
     match service.len() {
         0 => fail!(

@@ -134,7 +134,7 @@ impl EngineCursor {
         }
     }
 
-    /// Unless another thread is in that engine.
+    /// As [`Self::at_first`]; `None` if another thread is in that engine.
     pub fn try_at_first(number: u32) -> Option<Self> {
         let guard = try_enter_at(number, true)?;
         Some(Self { guard, number })

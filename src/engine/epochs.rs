@@ -163,20 +163,20 @@ fn pin(begins: bool) {
     }
 }
 
-/// A callback that runs, for as long as this lives.
-pub struct Callback(&'static Thread);
+/// A thread runs a callback of the program as long as this lives.
+pub struct InCallback(&'static Thread);
 
-impl Callback {
-    pub fn begin() -> Callback {
+impl InCallback {
+    pub fn begin() -> InCallback {
         CALLBACKS.fetch_add(1, Ordering::Relaxed);
         let own = own();
         let running = own.callbacks.load(Ordering::Relaxed);
         own.callbacks.store(running + 1, Ordering::Relaxed);
-        Callback(own)
+        InCallback(own)
     }
 }
 
-impl Drop for Callback {
+impl Drop for InCallback {
     fn drop(&mut self) {
         CALLBACKS.fetch_sub(1, Ordering::Relaxed);
         let running = self.0.callbacks.load(Ordering::Relaxed);
@@ -255,7 +255,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..MANY {
                 scope.spawn(|| {
-                    drop(Callback::begin());
+                    drop(InCallback::begin());
                     all_there.wait();
                     assert!(THREADS.lock().live.len() >= MANY / 2);
                     all_there.wait();

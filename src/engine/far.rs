@@ -107,8 +107,8 @@ pub fn take_back(invitation: Invitation) {
     }
 }
 
-/// A process of another host, as it is let in.
-pub struct Met<'a> {
+/// A process of another job that shares no memory with this one, and is let in.
+pub struct FarPeer<'a> {
     pub guest: Guest<'a>,
     /// Its node in its job.
     pub node: u32,
@@ -119,7 +119,7 @@ pub struct Met<'a> {
 /// Lets processes of other hosts in.
 ///
 /// Errors: MPI_ERR_OTHER, one cannot be reached.
-pub fn connect(invitation: Invitation, met: Vec<Met<'_>>) -> Result<Hold> {
+pub fn connect(invitation: Invitation, met: Vec<FarPeer<'_>>) -> Result<Hold> {
     let mut engine = enter();
     let mut processes = Vec::new();
     let mut failed = None;

@@ -56,10 +56,12 @@ pub(super) fn node_of(job: u64, node: u32) -> u32 {
     FIRST_NODE + place as u32
 }
 
-/// A process of another job on this host that was met and had no route, with its seat in a new link and its node in its job.
-pub struct Met {
+/// A process of another job that shares memory with this one, and has no route yet.
+pub struct NearPeer {
     pub process: u32,
+    /// Its seat in the new link.
     pub seat: usize,
+    /// Its node in its job.
     pub node: u32,
 }
 
@@ -81,7 +83,7 @@ impl Drop for Hold {
 /// Joins a link to the processes `met`.
 ///
 /// Errors: MPI_ERR_OTHER, the memory cannot be shared; the text says why.
-pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
+pub fn connect(plan: Plan, met: &[NearPeer]) -> Result<Hold> {
     let mut engine = enter();
     let home = engine.transport.table().own();
     let link = Link::join(plan, home).map_err(|error| {

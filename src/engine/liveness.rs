@@ -469,8 +469,8 @@ impl Engine {
         wanted.map(|(index, _)| index).collect()
     }
 
-    /// Ends what no call may ever wait for: sends to ranks that have ended, and those without a handle; the library's own receives of
-    /// messages whose sender has ended before the last byte, which tasks wait for.
+    /// Ends requests for which no call may ever wait: sends to ranks that have ended, sends without a handle, and receives of tasks whose message
+    /// was cut off because the sender has ended.
     pub(super) fn give_up_unowned(&mut self) {
         if !HAS_LOST_ANY.load(Ordering::Relaxed) && self.transport.table().any_lost() {
             HAS_LOST_ANY.store(true, Ordering::Relaxed);
@@ -504,7 +504,7 @@ impl Engine {
         }
     }
 
-    /// The library's own receives whose message has begun to come from a lost rank. They name the process, not a rank, as their source.
+    /// Receives of tasks whose message from a lost rank has begun and will not end, with that process. (Their source is a process, not a rank.)
     fn cut_off(&self, is_lost: &dyn Fn(u32) -> bool) -> Vec<(Index, u32)> {
         let requests = self.requests.numbered();
         let from = |request: &Request| {

@@ -15,7 +15,7 @@ use crate::transport;
 use crate::variables::Variable;
 use std::time::Duration;
 
-/// Yielding costs a third of a microsecond, waking up to thirty.
+/// A yield takes a third of a microsecond, a wake-up as much as thirty microseconds.
 pub static SLEEP_AFTER: Variable<u64> = Variable::new(
     "SLEEP_AFTER",
     1_000,

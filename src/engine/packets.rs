@@ -9,7 +9,7 @@
 
 use crate::transport::{Loss, Place};
 
-/// Kinds of a packet ([`crate::queue::ring::Header::kind`]).
+/// Kinds of a packet ([`crate::queue::ring::SlotHeader::kind`]).
 pub const SHORT: u8 = 1;
 pub const RTS: u8 = 2;
 pub const CELL: u8 = 3;

@@ -121,7 +121,7 @@ mod tests {
                 asked = true;
                 bulk
             });
-            // Asking makes memory for it.
+            // Asking for the bulk ring allocates it.
             assert_eq!(asked, !readable);
             protocol
         };

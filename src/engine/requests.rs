@@ -99,12 +99,12 @@ fn own_slot(index: u32) -> usize {
     index as usize & SLOT
 }
 
-/// The number of what is in an engine's first slot.
+/// The index of the request in an engine's first slot.
 pub(super) fn first_of(engine: u32) -> u32 {
     engine << SLOT_BITS
 }
 
-/// The number of what is in slot `slot`.
+/// The index of the request in slot `slot`; `first`: that of the engine's first slot.
 #[inline(always)]
 pub(super) fn number(first: u32, slot: usize) -> u32 {
     first | slot as u32
@@ -224,7 +224,7 @@ pub struct Request {
     pub protocol: Protocol,
     /// The name of a posted receive, or [`NOT_POSTED`].
     pub posted: u32,
-    /// What few requests have.
+    /// Fields that few requests have.
     pub extra: Option<Box<Extra>>,
 }
 

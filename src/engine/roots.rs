@@ -21,7 +21,7 @@ pub(super) fn take(owner: i32, buffer: &Buffer) {
     }
 }
 
-/// The end of [`take`].
+/// Takes back the counts of [`take`] when the request ends.
 #[inline(always)]
 pub(super) fn give(request: &Request) {
     if references::are_counted() {

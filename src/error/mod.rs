@@ -107,7 +107,7 @@ impl Error {
         self
     }
 
-    /// What [`Error::on`] said, or 0.
+    /// The handle set by [`Error::on`], or 0.
     pub fn owner(&self) -> i32 {
         self.0.owner
     }
@@ -119,7 +119,7 @@ impl Error {
         self
     }
 
-    /// What [`Error::of_loss`] said.
+    /// The lost process, as set by [`Error::of_loss`].
     pub fn lost(&self) -> Option<u32> {
         self.0.lost
     }

@@ -50,14 +50,14 @@ pub struct File {
     pub(super) turn: Mutex<()>,
     /// Where accesses lock their ranges in atomic mode, once that was asked for.
     pub(super) ranges: OnceLock<Ranges>,
-    /// Whether the runs of all ranks' views are long: no access is worth meeting for.
+    /// Whether the runs of all ranks' views are so long that no collective access gains by going together.
     pub(super) has_long_runs: AtomicBool,
     pub(super) tiling: Mutex<Tiling>,
-    /// What collective accesses use, from the first one on.
+    /// The rings of frames, made by the first collective access that goes together.
     pub(super) frames: Mutex<Frames>,
     /// The split collective operation that has begun.
     pub(super) split: Mutex<Option<Begun>>,
-    /// What goes on behind the calls that began it.
+    /// Operations that continue after the calls that began them.
     pub(super) operations: Operations,
 }
 

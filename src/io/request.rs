@@ -167,7 +167,7 @@ impl File {
         Ok(requests::handle_of(index))
     }
 
-    /// What a split operation does. An error of an argument is told here, and to the other ranks where they end it.
+    /// Begins a split operation. An error of this rank's arguments is returned here; the other ranks get one where they end the operation.
     pub(super) fn begin_behind(
         &'static self,
         function: &'static str,

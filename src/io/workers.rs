@@ -37,7 +37,7 @@ struct State {
 pub struct Queue(Mutex<State>);
 
 struct Pool {
-    /// Queues with work, for which no thread has come yet.
+    /// Queues with work that no thread has taken yet.
     ready: VecDeque<Arc<Queue>>,
     /// Workers that wait for a queue, those included that are woken for one.
     idle: usize,

@@ -8,8 +8,8 @@ use crate::variables::pretend::PRETEND;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// What there is to know of the nodes of a job.
-pub struct Nodes {
+/// The nodes of a job.
+pub struct JobNodes {
     number: u32,
     numbering: Numbering,
     are_hosts: bool,
@@ -24,16 +24,16 @@ enum Numbering {
 }
 
 /// Of the job that this process has joined.
-static JOB: OnceLock<Nodes> = OnceLock::new();
+static JOB: OnceLock<JobNodes> = OnceLock::new();
 
 /// The process has joined a job whose processes are on these hosts.
 pub fn joined(hosts: &Arc<NodeMap>) {
-    JOB.get_or_init(|| Nodes::new(hosts, PRETEND.get().nodes.into()));
+    JOB.get_or_init(|| JobNodes::new(hosts, PRETEND.get().nodes.into()));
 }
 
-impl Nodes {
+impl JobNodes {
     /// Of processes on these hosts, of which each is split until there are so many nodes.
-    pub fn new(hosts: &Arc<NodeMap>, pretended_nodes: u64) -> Nodes {
+    pub fn new(hosts: &Arc<NodeMap>, pretended_nodes: u64) -> JobNodes {
         let processes = hosts.ranks();
         let wanted = pretended_nodes.clamp(1, processes.max(1).into()) as u32;
         let are_hosts = (1..processes).any(|process| hosts.node_of(process) != hosts.node_of(0));
@@ -44,7 +44,7 @@ impl Nodes {
                 0 | 1 => Numbering::OneNode,
                 _ => Numbering::AsHosts(hosts.clone()),
             };
-            return Nodes {
+            return JobNodes {
                 number: number.max(1),
                 numbering,
                 are_hosts,
@@ -59,7 +59,7 @@ impl Nodes {
         };
         let node_of: Box<[u32]> = (0..processes).map(&mut number).collect();
         let number = known.len().max(1) as u32;
-        Nodes {
+        JobNodes {
             number,
             numbering: match number {
                 1 => Numbering::OneNode,
@@ -135,7 +135,7 @@ mod tests {
     fn hosts_are_nodes_and_pretended_nodes_split_them() {
         let hosts = Arc::new(NodeMap::new(&[1, 1, 0, 1, 0, 0], &[]));
         let nodes = |wanted| {
-            let nodes = Nodes::new(&hosts, wanted);
+            let nodes = JobNodes::new(&hosts, wanted);
             let all: Vec<u32> = (0..6).map(|process| nodes.of(process)).collect();
             (nodes.number, nodes.are_hosts, all)
         };
@@ -143,10 +143,10 @@ mod tests {
         assert_eq!(nodes(2), (4, true, vec![0, 0, 1, 2, 3, 3]));
         // Numbered by the launcher as they are here.
         let hosts = Arc::new(NodeMap::new(&[0, 0, 1, 0, 2], &[]));
-        let nodes = Nodes::new(&hosts, 1);
+        let nodes = JobNodes::new(&hosts, 1);
         assert!(matches!(nodes.numbering, Numbering::AsHosts(_)));
         assert_eq!((nodes.number, nodes.of(2), nodes.of(4)), (3, 1, 2));
-        let one = Nodes::new(&Arc::new(NodeMap::of_one(4)), 2);
+        let one = JobNodes::new(&Arc::new(NodeMap::of_one(4)), 2);
         assert_eq!((one.number, one.are_hosts, one.of(2)), (2, false, 1));
     }
 }

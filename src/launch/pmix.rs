@@ -352,7 +352,7 @@ impl Pmix {
     }
 }
 
-/// The library's answer, in its thread. One that says that there is nothing makes room for another question.
+/// Called by libpmix, in its thread, with the answer to a question. An empty answer forgets the question, so that it can be asked again.
 unsafe extern "C" fn answered(
     status: pmix_status_t,
     value: *mut pmix_value_t,

@@ -176,7 +176,7 @@ impl Garbage {
                 let fresh = eligible.saturating_sub(self.left);
                 roots::number() + self.left <= (fresh + 1) * LOOKS
             }
-            // With threads, those that are wrongly in a call with something that was freed are given time.
+            // With threads, an erroneous program may still be in a call with a freed object: give it time.
             When::Enough => !engine::has_threads() && roots::number() == 0,
             When::Later => false,
         }

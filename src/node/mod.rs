@@ -176,8 +176,8 @@ impl Node {
         }
     }
 
-    /// What those who have not joined cannot change: they add cores of this machine and lower quotas, and so more ranks than it has
-    /// cores for stay too many.
+    /// Whether ranks that have not joined yet cannot change the estimate. Until they join all cores of the machine count, and quotas only
+    /// fall: an oversubscribed node stays so.
     fn is_certain(&self) -> bool {
         self.all_joined() || self.estimate() == OVERSUBSCRIBED
     }

@@ -51,7 +51,7 @@ const LAYOUTS: [Layout; 4] = [
 /// What a rank has from MPI_Init on.
 struct Rank {
     _hosts: Arc<NodeMap>,
-    _nodes: Arc<nodes::Nodes>,
+    _nodes: Arc<nodes::JobNodes>,
     engine: Engine,
     world: Members,
     world_nodes: Option<Nodes>,
@@ -66,7 +66,7 @@ fn start(layout: &Layout, mapping: &str, hosts: &str, rank: u32) -> Rank {
     let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
     let seat = here.binary_search(&rank).unwrap();
     let endpoint = Transport::join_for_test(fd, map, seat, &here);
-    let nodes = Arc::new(nodes::Nodes::new(&hosts, 1));
+    let nodes = Arc::new(nodes::JobNodes::new(&hosts, 1));
     let of = nodes.clone();
     let table = endpoint.table(RANKS, Arc::new(move |process| of.of(process)));
     let table = Arc::new(table.with_net());

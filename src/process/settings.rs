@@ -85,7 +85,7 @@ pub static INITIAL_ERRHANDLER: Variable<InitialErrhandler> = Variable::new(
 );
 
 impl InitialErrhandler {
-    /// The handle.
+    /// The handle of the predefined error handler.
     pub fn handle(self) -> i32 {
         match self {
             InitialErrhandler::Fatal => errhandler::ERRORS_ARE_FATAL,

@@ -14,7 +14,7 @@
 //! without gaps, for the reader's prefetcher again; but a sequence number that has to be cleared costs what a gap does, so
 //! larger packets begin at multiples of their size ([`Producer::claim`]), where no payload comes to lie.
 
-use super::ring::{HEADER_BYTES, Header};
+use super::ring::{HEADER_BYTES, SlotHeader};
 use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
@@ -217,7 +217,7 @@ pub struct Producer<'m> {
     tail: u32,
     index: usize,
     done_seen: u32,
-    /// As of a ring's producer.
+    /// As in [`super::ring::Producer`].
     held: bool,
     passes: bool,
     /// A bit for each slot in whose first line payload may lie.
@@ -256,7 +256,7 @@ impl Producer<'_> {
         self.done_seen = self.tail.wrapping_sub(self.ring.heads() as u32);
     }
 
-    /// As of a ring's producer.
+    /// As [`super::ring::Producer::pass`].
     pub fn pass(&mut self, passes: bool) {
         self.passes = passes;
         if self.held && !passes {
@@ -269,7 +269,7 @@ impl Producer<'_> {
         self.held
     }
 
-    /// As of a ring's producer.
+    /// As [`super::ring::Producer::is_held`].
     #[inline]
     pub fn is_held(&mut self) -> bool {
         self.held && self.check_hold()
@@ -278,14 +278,14 @@ impl Producer<'_> {
     /// Writes a packet that was claimed, with the stride in its header; its head is the next slot. `fill` is
     /// called for the head last.
     #[inline]
-    pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) {
+    pub fn push(&mut self, header: &SlotHeader, mut fill: impl FnMut(usize, &mut [u8])) {
         let length = header.length as usize;
         let (tail, index) = (self.tail, self.index);
         // Before the head: the consumer watches that line, and would take it away between two stores.
         self.push_rest(header, HEAD_PAYLOAD, &mut fill);
         let slot = &self.ring.slots[index];
         slot.head.with_mut(|head| {
-            // SAFETY: the claimed slot is this producer's until it has its sequence number; `Header` is 20 bytes with alignment 4,
+            // SAFETY: the claimed slot is this producer's until it has its sequence number; `SlotHeader` is 20 bytes with alignment 4,
             // which the head has; the payload lies behind it.
             unsafe {
                 let piece = std::slice::from_raw_parts_mut(
@@ -293,7 +293,7 @@ impl Producer<'_> {
                     in_head(length, HEAD_PAYLOAD),
                 );
                 fill(0, piece);
-                head.cast::<Header>().write(*header);
+                head.cast::<SlotHeader>().write(*header);
             }
         });
         // Commit. Release: pairs with the Acquire of `Consumer::peek`.
@@ -304,7 +304,7 @@ impl Producer<'_> {
     #[inline]
     pub fn push_rest(
         &mut self,
-        header: &Header,
+        header: &SlotHeader,
         room: usize,
         fill: &mut impl FnMut(usize, &mut [u8]),
     ) {
@@ -359,7 +359,7 @@ pub struct Consumer<'m> {
 impl Consumer<'_> {
     /// The header of the packet whose head is the next slot, if it has been committed.
     #[inline]
-    pub fn peek(&self) -> Option<Header> {
+    pub fn peek(&self) -> Option<SlotHeader> {
         let slot = &self.ring.slots[self.index];
         // Acquire: pairs with the commit in `Producer::push`.
         if slot.sequence.load(Ordering::Acquire) != self.head.wrapping_add(1) {
@@ -368,7 +368,7 @@ impl Consumer<'_> {
         // SAFETY: the sequence number says that the producer is done with this packet; it is ours until `advance`.
         let header = slot
             .head
-            .with(|head| unsafe { head.cast::<Header>().read() });
+            .with(|head| unsafe { head.cast::<SlotHeader>().read() });
         Some(header)
     }
 
@@ -445,10 +445,10 @@ mod tests {
                 let length = (state >> 8) as usize % (LONGEST_PAYLOAD + 1);
                 let align = 1 + (state >> 28) as usize % 4;
                 let stride = producer.claim(length, HEAD_PAYLOAD, align).unwrap();
-                let header = Header {
+                let header = SlotHeader {
                     length: length as u16,
                     stride,
-                    ..Header::default()
+                    ..SlotHeader::default()
                 };
                 let first = producer.tail;
                 producer.push(&header, |offset, piece| {

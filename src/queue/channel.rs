@@ -5,7 +5,7 @@
 //! follow each other, and their heads then lie next to their data), else the ring.
 
 use super::bulk_ring;
-use super::ring::{self, Header};
+use super::ring::{self, SlotHeader};
 
 /// Flag of a header: the next packet's head is in the bulk ring.
 const NEXT_IN_BULK: u8 = 128;
@@ -51,7 +51,7 @@ impl<'m> Sender<'m> {
     /// Writes one packet: `fill(offset, piece)` is called for each piece of the payload. False when there is no room, or
     /// no bulk ring for a payload beyond [`RING_PAYLOAD`].
     #[inline(always)]
-    pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+    pub fn push(&mut self, header: &SlotHeader, fill: impl FnMut(usize, &mut [u8])) -> bool {
         if self.in_bulk || header.length as usize > RING_PAYLOAD {
             let large = header.length as usize > RING_PAYLOAD;
             // Copies for what is not inlined: the usual header stays in registers.
@@ -65,7 +65,7 @@ impl<'m> Sender<'m> {
     #[inline(always)]
     pub fn push_part(
         &mut self,
-        header: &Header,
+        header: &SlotHeader,
         align: usize,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
@@ -75,7 +75,7 @@ impl<'m> Sender<'m> {
     #[inline(never)]
     fn push_with_bulk(
         &mut self,
-        header: &Header,
+        header: &SlotHeader,
         large: bool,
         align: usize,
         mut fill: impl FnMut(usize, &mut [u8]),
@@ -95,7 +95,7 @@ impl<'m> Sender<'m> {
         let Some(stride) = bulk.claim(length, room, align) else {
             return false;
         };
-        let mut header = Header { stride, ..*header };
+        let mut header = SlotHeader { stride, ..*header };
         if large {
             header.flags |= NEXT_IN_BULK;
         }
@@ -149,7 +149,7 @@ impl<'m> Receiver<'m> {
         }
     }
 
-    /// The other side of [`Sender::set_bulk_ring`].
+    /// The receiver's counterpart of [`Sender::set_bulk_ring`].
     pub fn set_bulk_ring(&mut self, bulk: bulk_ring::Consumer<'m>) {
         self.bulk = Some(bulk);
     }
@@ -160,7 +160,7 @@ impl<'m> Receiver<'m> {
 
     /// The header of the next packet, if it has been committed.
     #[inline(always)]
-    pub fn peek(&self) -> Option<Header> {
+    pub fn peek(&self) -> Option<SlotHeader> {
         if !self.in_bulk {
             return self.ring.peek();
         }
@@ -169,7 +169,7 @@ impl<'m> Receiver<'m> {
 
     /// Calls `take(offset, piece)` for the payload of the packet that `peek` showed.
     #[inline(always)]
-    pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
+    pub fn payload(&self, header: &SlotHeader, take: impl FnMut(usize, &[u8])) {
         if self.in_bulk || header.flags & REST_IN_BULK != 0 {
             self.payload_with_bulk(&{ *header }, take);
         } else {
@@ -178,7 +178,7 @@ impl<'m> Receiver<'m> {
     }
 
     #[inline(never)]
-    fn payload_with_bulk(&self, header: &Header, mut take: impl FnMut(usize, &[u8])) {
+    fn payload_with_bulk(&self, header: &SlotHeader, mut take: impl FnMut(usize, &[u8])) {
         let length = header.length as usize;
         match &self.bulk {
             Some(bulk) if self.in_bulk => bulk.payload(length, take),
@@ -206,7 +206,7 @@ impl<'m> Receiver<'m> {
 
     /// Gives the packet that `peek` showed back. True if producers who found no room should be woken.
     #[inline(always)]
-    pub fn advance(&mut self, header: &Header) -> bool {
+    pub fn advance(&mut self, header: &SlotHeader) -> bool {
         if self.in_bulk || header.flags & REST_IN_BULK != 0 {
             self.advance_with_bulk(&{ *header })
         } else {
@@ -215,7 +215,7 @@ impl<'m> Receiver<'m> {
     }
 
     #[inline(never)]
-    fn advance_with_bulk(&mut self, header: &Header) -> bool {
+    fn advance_with_bulk(&mut self, header: &SlotHeader) -> bool {
         let Some(bulk) = &mut self.bulk else {
             no_bulk_ring(header)
         };
@@ -228,7 +228,7 @@ impl<'m> Receiver<'m> {
 
 #[cold]
 #[inline(never)]
-fn no_bulk_ring(header: &Header) -> ! {
+fn no_bulk_ring(header: &SlotHeader) -> ! {
     panic!(
         "process {} sent a packet in a bulk ring that it has not announced",
         header.origin
@@ -244,10 +244,10 @@ mod tests {
     }
 
     fn send(sender: &mut Sender<'_>, length: usize, tag: i32) -> bool {
-        let header = Header {
+        let header = SlotHeader {
             length: length as u16,
             tag,
-            ..Header::default()
+            ..SlotHeader::default()
         };
         let fill = |offset: usize, piece: &mut [u8]| {
             for (i, byte) in piece.iter_mut().enumerate() {

@@ -46,9 +46,9 @@ const OPEN: u64 = 0;
 const FULL: u64 = 1;
 const TAKEN: u64 = 2;
 const PHASES: u64 = 4;
-/// One rank that has not filled its part.
+/// Added for each rank that has arrived without filling its part; the low bits count ranks.
 const APART: u32 = 1 << 16;
-/// Ranks that can be counted.
+/// The most ranks that the low bits can count.
 pub const RANKS: usize = APART as usize - 1;
 
 /// What one rank arrives with at a frame that is to be written.

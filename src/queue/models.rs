@@ -2,7 +2,7 @@
 use super::bulk_ring;
 use super::channel::{Receiver, Sender};
 use super::eventcount::EventCount;
-use super::ring::{self, Claim, Consumer, Header, Producer, Ring, fresh};
+use super::ring::{self, Claim, Consumer, Producer, Ring, SlotHeader, fresh};
 use crate::sync::{AtomicU32, Ordering, fence};
 use loom::sync::Notify;
 use loom::thread;
@@ -81,10 +81,10 @@ fn shared(slots: usize) -> (Ring<'static>, Consumer<'static>) {
 }
 
 fn push(producer: &mut Producer<'_>, tag: i32, length: u16) -> bool {
-    let header = Header {
+    let header = SlotHeader {
         tag,
         length,
-        ..Header::default()
+        ..SlotHeader::default()
     };
     producer.push(&header, |_, piece| piece.fill(tag as u8))
 }
@@ -312,10 +312,10 @@ fn a_channel_goes_from_ring_to_bulk_ring_and_back() {
             let mut sender = Sender::new(ring_in);
             sender.set_bulk_ring(bulk_in);
             for (tag, length) in (1..).zip(lengths) {
-                let header = Header {
+                let header = SlotHeader {
                     tag,
                     length,
-                    ..Header::default()
+                    ..SlotHeader::default()
                 };
                 while !sender.push(&header, |_, piece| piece.fill(tag as u8)) {
                     thread::yield_now();

@@ -130,7 +130,7 @@ impl Table {
     }
 }
 
-/// The numbers of the bits.
+/// The numbers of the bits that are set.
 #[inline(always)]
 fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -176,7 +176,7 @@ impl Locks<'_> {
             if taken != self.all() {
                 return Ok(taken);
             }
-            // As many lockers as slots: they do not hold for long, unless they have died.
+            // No free slot. Its owners hold ranges for a short time only, unless they have died.
             let result = self.reclaim(me);
             give_back(&self.head.lock);
             result?;

@@ -19,7 +19,7 @@ pub const HEAD_PAYLOAD: usize = 8;
 /// Payload bytes in each further slot.
 pub const NEXT_PAYLOAD: usize = BODY_BYTES;
 const BODY_BYTES: usize = 28;
-/// How many slots ahead of the tail a producer asks for lines.
+/// Distance from the tail, in slots, at which a producer prefetches lines.
 const AHEAD: u32 = 4;
 pub const HEADER_BYTES: usize = 20;
 
@@ -28,7 +28,7 @@ pub const HEADER_BYTES: usize = 20;
 /// packet with slots in a bulk ring ([`super::bulk_ring`]): how many there are up to the next head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Header {
+pub struct SlotHeader {
     pub kind: u8,
     pub flags: u8,
     /// Zero; without it there would be a hole.
@@ -41,7 +41,7 @@ pub struct Header {
     pub origin: u16,
 }
 
-const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
+const _: () = assert!(size_of::<SlotHeader>() == HEADER_BYTES);
 
 /// One slot in shared memory.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ const _: () = assert!(size_of::<Control>() == 128);
 
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
-    shape!(Header {
+    shape!(SlotHeader {
         kind,
         flags,
         reserved,
@@ -277,7 +277,7 @@ pub struct Producer<'m> {
 impl<'m> Producer<'m> {
     /// Writes one packet: `fill(offset, piece)` is called for each piece of the payload. False when the ring is full.
     #[inline(always)]
-    pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
+    pub fn push(&mut self, header: &SlotHeader, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
         let length = header.length as usize;
         let slots = slots_for(length);
         let Some(position) = self.claim(slots) else {
@@ -294,7 +294,12 @@ impl<'m> Producer<'m> {
     /// Writes a packet of whose payload only the first `here` bytes lie in the head slot, the others elsewhere;
     /// [`Producer::has_room`] has said yes.
     #[inline]
-    pub fn push_head(&mut self, header: &Header, here: usize, fill: impl FnMut(usize, &mut [u8])) {
+    pub fn push_head(
+        &mut self,
+        header: &SlotHeader,
+        here: usize,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) {
         if let Some(position) = self.claim(1) {
             self.commit(position, header, here, fill);
         }
@@ -311,19 +316,19 @@ impl<'m> Producer<'m> {
     fn commit(
         &mut self,
         position: u32,
-        header: &Header,
+        header: &SlotHeader,
         here: usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) {
         let head = self.ring.slot(position);
         head.body.with_mut(|body| {
-            // SAFETY: the claimed slot is this producer's until it has its sequence number; `Header` is 20 bytes with alignment 4,
+            // SAFETY: the claimed slot is this producer's until it has its sequence number; `SlotHeader` is 20 bytes with alignment 4,
             // which a slot's body has; the first piece lies behind it.
             unsafe {
                 let piece =
                     std::slice::from_raw_parts_mut(body.cast::<u8>().add(HEADER_BYTES), here);
                 fill(0, piece);
-                body.cast::<Header>().write(*header);
+                body.cast::<SlotHeader>().write(*header);
             }
         });
         // Commit. Release: pairs with the Acquire of `Consumer::peek`.
@@ -504,7 +509,7 @@ pub struct Consumer<'m> {
 impl<'m> Consumer<'m> {
     /// The header of the next packet, if it has been committed.
     #[inline(always)]
-    pub fn peek(&self) -> Option<Header> {
+    pub fn peek(&self) -> Option<SlotHeader> {
         let slot = self.ring.slot(self.head);
         // Acquire: pairs with the commit in `Producer::push`.
         if slot.sequence.load(Ordering::Acquire) != self.head.wrapping_add(1) {
@@ -513,7 +518,7 @@ impl<'m> Consumer<'m> {
         // SAFETY: the sequence number says that the producer is done with this packet; it is ours until `advance`.
         let header = slot
             .body
-            .with(|body| unsafe { body.cast::<Header>().read() });
+            .with(|body| unsafe { body.cast::<SlotHeader>().read() });
         Some(header)
     }
 

@@ -4,7 +4,7 @@ use super::access::{Operand, Remote};
 use super::apply::{Sides, Work};
 use super::element::Arithmetic;
 use super::hosts::{Track, origin};
-use super::private::Far;
+use super::private::PrivateMemory;
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
 use crate::error::{Class, Result, fail};
@@ -233,7 +233,7 @@ fn run(
             Some(_) => "MPI_Get_accumulate",
             None => "MPI_Accumulate",
         };
-        let sides = origin::Sides {
+        let sides = origin::Buffers {
             origin: sides.origin.as_ref().filter(|_| reads_origin(op)),
             result: sides.result.as_ref(),
             target: &sides.target,
@@ -248,6 +248,6 @@ fn run(
     match (spot.way, whole) {
         (Way::Direct, true) => work.runs(&sides),
         (Way::Direct, false) => work.pairs(&sides),
-        _ => work.far(&sides, &Far::of(window, &spot)),
+        _ => work.private(&sides, &PrivateMemory::of(window, &spot)),
     }
 }

@@ -6,7 +6,7 @@
 use super::access::{Pieces, Spot};
 use super::element::{self, Arithmetic};
 use super::locks::{self, Held, Locks, PIECE};
-use super::private::{self, Far};
+use super::private::{self, PrivateMemory};
 use super::window::{Flavor, Window};
 use crate::datatype::{Buffer, Datatype, Scalar, nontemporal};
 use crate::error::Result;
@@ -355,8 +355,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Elements in another process's private memory.
-    pub fn far(&self, sides: &Sides, far: &Far) -> Result<()> {
+    /// Works on elements in private memory of another process.
+    pub fn private(&self, sides: &Sides, target: &PrivateMemory) -> Result<()> {
         let locks = self.locks()?;
         let size = self.size();
         let length = sides.target.len();
@@ -384,7 +384,7 @@ impl<'a> Work<'a> {
                     held.push(locks.hold_number(number)?);
                 }
                 if self.operation != Operation::Replace || sides.result.is_some() {
-                    far.read(&pieces, elements)?;
+                    target.read(&pieces, elements)?;
                 }
                 if let Some(result) = &sides.result {
                     result.write(at, elements);
@@ -392,7 +392,7 @@ impl<'a> Work<'a> {
                 // SAFETY: both have as many elements.
                 unsafe { self.change(elements.as_mut_ptr(), source, bytes / size) };
                 if self.operation != Operation::NoOp {
-                    far.write(&pieces, elements)?;
+                    target.write(&pieces, elements)?;
                 }
             }
             at += bytes;

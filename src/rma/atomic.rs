@@ -7,7 +7,7 @@ use super::accumulate;
 use super::apply;
 use super::element;
 use super::locks::Locks;
-use super::private::Far;
+use super::private::PrivateMemory;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};
@@ -147,7 +147,7 @@ pub(super) unsafe fn swap_at(
             element::store(result, size, old);
             return Ok(());
         }
-        let far = (!direct).then(|| Far::of(window, spot));
+        let private = (!direct).then(|| PrivateMemory::of(window, spot));
         let mut pieces = Pieces::new();
         pieces.push(Piece {
             address: spot.address,
@@ -156,13 +156,15 @@ pub(super) unsafe fn swap_at(
         let mut old = [0; LARGEST];
         let old = &mut old[..size];
         let _held = locks.hold(spot.key)?;
-        match &far {
-            Some(far) => far.read(&pieces, old)?,
+        match &private {
+            Some(private) => private.read(&pieces, old)?,
             None => std::ptr::copy(target, old.as_mut_ptr(), size),
         }
         if old == std::slice::from_raw_parts(compare, size) {
-            match &far {
-                Some(far) => far.write(&pieces, std::slice::from_raw_parts(origin, size))?,
+            match &private {
+                Some(private) => {
+                    private.write(&pieces, std::slice::from_raw_parts(origin, size))?
+                }
                 None => std::ptr::copy(origin, target, size),
             }
         }

@@ -43,7 +43,7 @@ pub struct TargetLine {
     pub region_count: AtomicU64,
     /// State of the rank's helper thread, or where its mailbox is (`helper.rs`).
     pub helper: AtomicU64,
-    /// The ranks that have posted to this one, a bit for each, if there are not more than bits.
+    /// A bit for each rank that has posted to this one, if the bits are enough for all ranks.
     posts: [AtomicU64; POSTS],
 }
 

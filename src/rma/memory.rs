@@ -29,7 +29,7 @@ pub fn allocate(bytes: usize, hints: &Info) -> Result<usize> {
     Ok(address as usize)
 }
 
-/// Gives memory back that [`allocate`] gave.
+/// Frees memory of [`allocate`].
 ///
 /// Errors: MPI_ERR_BASE for other memory of the heap.
 ///

@@ -28,7 +28,7 @@ const SHORT: usize = 512;
 
 /// The memory of one target.
 #[derive(Clone, Copy)]
-pub struct Far<'a> {
+pub struct PrivateMemory<'a> {
     window: &'a Window,
     rank: usize,
     way: Way,
@@ -162,9 +162,9 @@ fn one(address: usize, bytes: usize) -> Pieces {
     SmallVec::from_slice(&[Piece { address, bytes }])
 }
 
-impl<'a> Far<'a> {
-    pub fn of(window: &'a Window, spot: &Spot) -> Far<'a> {
-        Far {
+impl<'a> PrivateMemory<'a> {
+    pub fn of(window: &'a Window, spot: &Spot) -> PrivateMemory<'a> {
+        PrivateMemory {
             window,
             rank: spot.rank,
             way: spot.way,

@@ -51,7 +51,7 @@ fn put_elements(
             Ok(())
         }
         Way::Remote => window.far(spot.rank, "MPI_Put").put(origin, &target, track),
-        _ => private::Far::of(window, spot).put(origin, &target),
+        _ => private::PrivateMemory::of(window, spot).put(origin, &target),
     }
 }
 
@@ -91,7 +91,7 @@ fn get_elements(
             Ok(())
         }
         Way::Remote => window.far(spot.rank, "MPI_Get").get(origin, &target, track),
-        _ => private::Far::of(window, spot).get(origin, &target),
+        _ => private::PrivateMemory::of(window, spot).get(origin, &target),
     }
 }
 

@@ -175,7 +175,7 @@ fn switch(is_new: bool) {
     }
 }
 
-/// Ends this rank, too, if another one has failed.
+/// Unwinds this rank's stack if another rank has failed.
 fn follow() {
     let failed = with(|state| state.over == Some(End::Failed)) == Some(true);
     if failed && !std::thread::panicking() {

@@ -63,7 +63,7 @@ impl Cartesian {
         self.size
     }
 
-    /// Of a rank in the grid.
+    /// The coordinates of a rank in the grid.
     pub fn coordinates(&self, mut rank: i32) -> Vec<i32> {
         let mut found = vec![0; self.sides.len()];
         for (coordinate, side) in found.iter_mut().zip(&self.sides).rev() {

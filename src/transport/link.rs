@@ -21,13 +21,13 @@ pub struct Plan {
     pub segment: OwnedFd,
     /// The segments of the jobs of those on this host, with the number of their ranks.
     pub homes: Vec<(OwnedFd, usize)>,
-    /// Of each seat.
+    /// The process of each seat.
     pub places: Vec<Place>,
     /// This process's seat.
     pub own: usize,
 }
 
-/// Who has a seat.
+/// The process that has a seat.
 pub struct Place {
     /// The process's number here.
     pub process: u32,

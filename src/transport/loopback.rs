@@ -287,7 +287,7 @@ impl End {
         }
         self.shown.as_ref().map(|(header, _)| Packet {
             header: *header,
-            slot: ring::Header::default(),
+            slot: ring::SlotHeader::default(),
         })
     }
 

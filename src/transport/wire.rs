@@ -81,7 +81,7 @@ impl Header {
 pub struct Packet {
     pub header: Header,
     /// Of a packet in shared memory: its header there.
-    pub(super) slot: ring::Header,
+    pub(super) slot: ring::SlotHeader,
 }
 
 impl Packet {

@@ -6,7 +6,7 @@ use crate::param::*;
 use crate::pointers::*;
 use crate::types::*;
 use oxmpi::datatype::Buffer;
-use oxmpi::engine::epochs::Callback as Running;
+use oxmpi::engine::epochs::InCallback;
 use oxmpi::errhandler::{self as errhandlers, Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::pt2pt::get_status;
@@ -90,7 +90,7 @@ struct StatefulHandler<F> {
 
 impl<F: Send + Sync> Callback for StatefulHandler<F> {
     fn call(&self, object: usize, code: i32) -> i32 {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         // SAFETY: `call` is for this prototype; the program keeps function and state as long as the handler is in use.
         unsafe { (self.call)(&self.function, object, code, self.state as *mut c_void) }
         code

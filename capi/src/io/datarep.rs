@@ -5,7 +5,7 @@ use crate::param::*;
 use crate::types::{
     MPI_Datarep_conversion_function, MPI_Datarep_conversion_function_c, MPI_Datarep_extent_function,
 };
-use oxmpi::engine::epochs::Callback as Running;
+use oxmpi::engine::epochs::InCallback;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::io::Direction;
@@ -58,7 +58,7 @@ fn success(code: i32) -> std::result::Result<(), i32> {
 
 impl Functions for Representation {
     fn extent(&self, datatype: i32) -> std::result::Result<i64, i32> {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let mut bytes = 0;
         // SAFETY: the program passed the function for this state, and keeps both; `bytes` is ours.
         success(unsafe { (self.extent)(Datatype(datatype).to_c(), &mut bytes, self.state()) })?;
@@ -70,7 +70,7 @@ impl Functions for Representation {
     }
 
     unsafe fn convert(&self, direction: Direction, items: Items) -> std::result::Result<(), i32> {
-        let _running = Running::begin();
+        let _running = InCallback::begin();
         let (user, file) = (items.user.cast(), items.file.cast());
         let (datatype, position) = (Datatype(items.datatype).to_c(), items.position);
         let state = self.state();

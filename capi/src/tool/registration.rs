@@ -5,7 +5,7 @@
 use crate::param::*;
 use crate::pointers::*;
 use crate::types::MPI_T_cb_safety;
-use oxmpi::engine::epochs::Callback as Running;
+use oxmpi::engine::epochs::InCallback;
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Callback, Safety};
 use oxmpi::fail;
@@ -135,7 +135,7 @@ entry! {
             let Some(function) = free_cb_function.0 else {
                 return;
             };
-            let _running = Running::begin();
+            let _running = InCallback::begin();
             // SAFETY: the program passed a function of this prototype, which has to be callable until it was called.
             unsafe { function(pointer(number), safety_of_program(required), pointer(user_data)) }
         }))
@@ -155,7 +155,7 @@ entry! {
         let user_data = user_data.0 as usize;
         let callback = event_cb_function.0.map(|function| {
             let call = move |instance: usize, required: Safety| {
-                let _running = Running::begin();
+                let _running = InCallback::begin();
                 // SAFETY: the program passed a function of this prototype, which has to be callable until the registration
                 // was freed.
                 unsafe {
@@ -218,7 +218,7 @@ entry! {
         let number = number(event_registration)?;
         let handler = dropped_cb_function.0.map(|function| {
             let call = move |count: u64, required: Safety, user_data: usize| {
-                let _running = Running::begin();
+                let _running = InCallback::begin();
                 let user_data: *mut c_void = pointer(user_data);
                 // SAFETY: as of an event's callback. All events come from the first source.
                 unsafe { function(count as _, pointer(number), 0, safety_of_program(required), user_data) }

@@ -81,7 +81,7 @@ fn listen_at(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Whether a process of this user listens there; asks so many times, a millisecond apart, before that is denied.
+/// Whether a process of this user listens at an address. Tries `times` times, a millisecond apart, before it says no.
 fn is_held_by(user: Uid, address: &SocketAddrUnix, times: u32) -> bool {
     for attempt in 0..times {
         if attempt > 0 {

@@ -155,7 +155,7 @@ impl Supervisor<'_> {
             return;
         }
         self.table_due = self.ranks.len() > 1;
-        // The answers come before it is shown.
+        // Keepers answer before the table is shown.
         self.ask_for_rows();
         self.fail(code, Cause::Failure);
     }

@@ -163,7 +163,7 @@ impl SignalSet {
 /// wants the job to end.
 const STAY_IGNORED: &[i32] = &[SIGHUP, SIGTSTP, SIGTTOU];
 
-/// No handler may be set for these. To be asked before any was.
+/// The signals for which no handler may be set. Must be called before any handler is set, because it reads what is ignored now.
 pub fn signals_to_ignore() -> SignalSet {
     SignalSet::of_status(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
         .only(STAY_IGNORED)

@@ -20,8 +20,8 @@ pub enum Source {
     Null,
 }
 
-/// Decides for every rank known here, given by its number in the job of so many ranks; `None`: it is on another host. `at_root`: this
-/// process has mpiexec's own input.
+/// The input of every rank known here. `ranks`: its rank in the job of `total` ranks, `None` if it is on another host. `direct`: as in
+/// [`super::start::Starter`]. `at_root`: this process has mpiexec's own input.
 pub fn sources(
     wish: &StandardInput,
     ranks: &[Option<usize>],

@@ -13,9 +13,9 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
-/// Reading stops when this much is to be written, bytes.
+/// Bytes waiting to be written at which reading stops.
 const QUEUE_MAXIMUM: usize = 1 << 20;
-/// What is read at once, bytes.
+/// Bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -35,9 +35,9 @@ pub struct ProgramPlan {
 pub struct RankPlan {
     /// In MPI_COMM_WORLD.
     pub number: usize,
-    /// Among the ranks of its host.
+    /// Its index among the ranks of its host.
     pub seat: usize,
-    /// Of the keeper of its host in the tree; 0 is mpiexec itself.
+    /// Place of its host's keeper in the tree; 0 is mpiexec itself.
     pub place: u32,
     /// Index into `Plan::programs`; the rank's MPI_APPNUM.
     pub program: usize,

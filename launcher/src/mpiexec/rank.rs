@@ -63,9 +63,9 @@ pub struct Rank {
     pub world: usize,
     /// Its page in the segment.
     pub seat: usize,
-    /// The keeper that it runs under, if that is another one.
+    /// The place of its keeper, if that is another process than this one.
     pub elsewhere: Option<u32>,
-    /// What that keeper said last for the table.
+    /// Its row in the table of waits, as that keeper sent it last.
     pub told_row: Option<Row>,
     pub pid: i32,
     /// The leader of its session; `None`: the session is not of mpiexec's making.

@@ -24,7 +24,7 @@ enum Way {
 pub struct Sink {
     fd: OwnedFd,
     way: Way,
-    /// (device, inode), to see that two are one.
+    /// (device, inode): standard output and standard error may be one file.
     identity: (u64, u64),
 }
 

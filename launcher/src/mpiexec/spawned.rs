@@ -143,8 +143,8 @@ impl Supervisor<'_> {
             .stderr(their_error)
             .spawn()?;
         drop(theirs);
-        // It reads at once. The last byte is that of a front process that is ready; one that comes behind the order finds nobody where the
-        // order cannot be carried out and is refused at once.
+        // The zero byte behind the order says that the front process is ready. It goes with the order: the child may refuse that and end before
+        // a second write.
         let length = (order.len() as u32).to_le_bytes();
         ours.write_all(&[&length, order, &[0]].concat())?;
         ours.set_nonblocking(true)?;

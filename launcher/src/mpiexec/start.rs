@@ -46,10 +46,10 @@ pub enum How {
     Shell,
 }
 
-/// A rank's ends.
+/// The descriptors that a rank starts with.
 pub struct Theirs<'a> {
     pub pmi: BorrowedFd<'a>,
-    /// Input is /dev/null; else, without a descriptor, mpiexec's own, as are the others.
+    /// Whether input is /dev/null. Otherwise a stream that is `None` below is mpiexec's own.
     pub null_input: bool,
     pub input: Option<OwnedFd>,
     pub output: Option<OwnedFd>,

@@ -41,7 +41,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What an event of epoll is about; its number is in the low half.
+/// The high half of an epoll event's data: what it is about. The low half is a number of that kind (rank, source, ...).
 pub(super) const FRONT: u64 = 0;
 pub(super) const SIGNALS: u64 = 1;
 pub(super) const PMI: u64 = 2;

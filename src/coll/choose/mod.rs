@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 /// What the ranks of a call know alike.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct CallShape {
     pub ranks: usize,
     /// Packed bytes: of the message (bcast, reductions), of one rank's part (gather, scatter, alltoall), or of all parts
     /// (allgather).
@@ -35,9 +35,9 @@ pub struct Shape {
     pub in_order: bool,
 }
 
-/// Borders for ranks with a core each, from the LogGP model of docs/collectives.md, "Borders of the choices". They grow with the ranks,
+/// Borders for ranks with a core each, from the LogGP model of benches/MODEL.md, "A host for each rank". They grow with the ranks,
 /// because an algorithm of n steps has n latencies, whatever the size.
-impl Shape {
+impl CallShape {
     /// Bytes from which a chain costs least: a step for each rank costs less than the bytes that it saves.
     fn chains_from(self) -> usize {
         self.ranks * PIECE
@@ -194,11 +194,11 @@ pub fn in_pairs(ranks: usize) -> bool {
 }
 
 /// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
-fn reduces_by_node(shape: Shape) -> bool {
+fn reduces_by_node(shape: CallShape) -> bool {
     shape.several_nodes && (shape.commutes || shape.in_order)
 }
 
-pub fn barrier(shape: Shape) -> Barrier {
+pub fn barrier(shape: CallShape) -> Barrier {
     match BARRIER.get() {
         Barrier::Auto | Barrier::Nodes | Barrier::Staged => {
             if shape.several_nodes {
@@ -213,7 +213,7 @@ pub fn barrier(shape: Shape) -> Barrier {
     }
 }
 
-pub fn bcast(shape: Shape) -> Bcast {
+pub fn bcast(shape: CallShape) -> Bcast {
     match BCAST.get() {
         Bcast::Auto | Bcast::Nodes | Bcast::Staged => {
             if shape.several_nodes {
@@ -234,7 +234,7 @@ pub fn bcast(shape: Shape) -> Bcast {
     }
 }
 
-fn tree(set: Tree, shape: Shape) -> Tree {
+fn tree(set: Tree, shape: CallShape) -> Tree {
     match set {
         _ if !shape.equal => Tree::Linear,
         Tree::Nodes | Tree::Staged if shape.several_nodes => Tree::Nodes,
@@ -251,15 +251,15 @@ fn tree(set: Tree, shape: Shape) -> Tree {
     }
 }
 
-pub fn gather(shape: Shape) -> Tree {
+pub fn gather(shape: CallShape) -> Tree {
     tree(GATHER.get(), shape)
 }
 
-pub fn scatter(shape: Shape) -> Tree {
+pub fn scatter(shape: CallShape) -> Tree {
     tree(SCATTER.get(), shape)
 }
 
-pub fn allgather(shape: Shape) -> Allgather {
+pub fn allgather(shape: CallShape) -> Allgather {
     let doubles = shape.equal && shape.ranks.is_power_of_two();
     match ALLGATHER.get() {
         Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
@@ -286,7 +286,7 @@ pub fn allgather(shape: Shape) -> Allgather {
     }
 }
 
-pub fn alltoall(shape: Shape) -> Alltoall {
+pub fn alltoall(shape: CallShape) -> Alltoall {
     match ALLTOALL.get() {
         Alltoall::Bruck if shape.equal => Alltoall::Bruck,
         Alltoall::Nodes | Alltoall::Staged if shape.equal && shape.several_nodes => Alltoall::Nodes,
@@ -305,7 +305,7 @@ pub fn alltoall(shape: Shape) -> Alltoall {
     }
 }
 
-pub fn reduce(shape: Shape) -> Reduce {
+pub fn reduce(shape: CallShape) -> Reduce {
     match REDUCE.get() {
         _ if reproducible() => Reduce::Binomial,
         Reduce::ScatterGather if shape.commutes => Reduce::ScatterGather,
@@ -328,7 +328,7 @@ pub fn reduce(shape: Shape) -> Reduce {
     }
 }
 
-pub fn allreduce(shape: Shape) -> Allreduce {
+pub fn allreduce(shape: CallShape) -> Allreduce {
     match ALLREDUCE.get() {
         _ if reproducible() => Allreduce::Tree,
         Allreduce::Ring if shape.commutes => Allreduce::Ring,
@@ -358,7 +358,7 @@ pub fn has_several_leaders(ranks: usize, bytes: usize) -> bool {
     ranks > 1 && bytes >= SEVERAL_LEADERS
 }
 
-pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
+pub fn reduce_scatter(shape: CallShape) -> ReduceScatter {
     match REDUCE_SCATTER.get() {
         _ if reproducible() => ReduceScatter::ReduceThenScatter,
         ReduceScatter::Ring if shape.commutes => ReduceScatter::Ring,
@@ -381,7 +381,7 @@ pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
     }
 }
 
-pub fn scan(shape: Shape) -> Scan {
+pub fn scan(shape: CallShape) -> Scan {
     match SCAN.get() {
         // Each rank's association is one, whatever else is set.
         _ if reproducible() => Scan::Doubling,
@@ -407,7 +407,7 @@ mod tests {
     fn choices(node: Node, ranks: usize) -> Vec<usize> {
         let oversubscribed = node.is_oversubscribed();
         let of_size = |bytes: usize| {
-            let shape = Shape {
+            let shape = CallShape {
                 ranks,
                 bytes,
                 commutes: true,

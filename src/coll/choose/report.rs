@@ -6,7 +6,7 @@
 use super::super::args::{CollArgs, Operands};
 use super::super::context::CollContext;
 use super::plan::{Plan, Staged};
-use super::{Shape, in_pairs, shows_routes};
+use super::{CallShape, in_pairs, shows_routes};
 use crate::comm::{self, Nodes};
 use crate::os::tell;
 use crate::sync::{AtomicU64, Ordering};
@@ -69,7 +69,12 @@ pub fn staged(coll: &CollContext<'_>, args: &CollArgs, plan: &Plan) {
 
 /// An operation goes by messages: `shape` of its ranks, who are on these nodes.
 #[cold]
-pub fn by_messages(coll: &CollContext<'_>, args: &CollArgs, shape: Shape, nodes: Option<&Nodes>) {
+pub fn by_messages(
+    coll: &CollContext<'_>,
+    args: &CollArgs,
+    shape: CallShape,
+    nodes: Option<&Nodes>,
+) {
     match algorithm(args, shape, coll.rank() as usize) {
         NODES => note(coll, args, (Route::TwoLevels, NODES), |_| {
             format!("two levels, {} nodes", nodes.map_or(1, Nodes::number))
@@ -153,15 +158,15 @@ fn amount(args: &CollArgs, me: usize, ranks: usize) -> (usize, &'static str) {
     }
 }
 
-/// In two levels, as the settings name it.
+/// The name of an operation in two levels, as in the settings.
 const NODES: &str = "nodes";
 
 /// The algorithm over messages that is chosen, or [`NODES`].
-fn algorithm(args: &CollArgs, shape: Shape, me: usize) -> &'static str {
+fn algorithm(args: &CollArgs, shape: CallShape, me: usize) -> &'static str {
     let (bytes, _) = amount(args, me, shape.ranks);
-    let shape = Shape { bytes, ..shape };
-    let equal = |equal: bool| Shape { equal, ..shape };
-    let reduces = |with: &Operands| Shape {
+    let shape = CallShape { bytes, ..shape };
+    let equal = |equal: bool| CallShape { equal, ..shape };
+    let reduces = |with: &Operands| CallShape {
         commutes: with.op.is_commutative(),
         ..shape
     };
@@ -175,7 +180,7 @@ fn algorithm(args: &CollArgs, shape: Shape, me: usize) -> &'static str {
         CollArgs::Bcast { .. } => word(super::bcast(shape)),
         CollArgs::Gather { equal: one, .. } => word(super::gather(equal(*one))),
         CollArgs::Scatter { equal: one, .. } => word(super::scatter(equal(*one))),
-        CollArgs::Allgather { parts, .. } => word(super::allgather(Shape {
+        CollArgs::Allgather { parts, .. } => word(super::allgather(CallShape {
             bytes: (0..shape.ranks).map(|rank| parts.len(rank)).sum(),
             ..equal(parts.are_equal())
         })),
@@ -188,7 +193,7 @@ fn algorithm(args: &CollArgs, shape: Shape, me: usize) -> &'static str {
     }
 }
 
-/// As the settings name it.
+/// The name of an algorithm, as in the settings.
 fn word<T: Value>(choice: T) -> &'static str {
     match T::KIND {
         Kind::Word(words) => words[choice.bits() as usize],

@@ -1,6 +1,6 @@
 //! Which operations are staged, and how (`coll/staged`): of the ranks on one node.
 //!
-//! The choices are a cost model's, see docs/collectives.md: lines that move, bytes through each core, and, where ranks share cores, time
+//! The choices are a cost model's, see benches/MODEL.md: lines that move, bytes through each core, and, where ranks share cores, time
 //! slices. Invariant: as in [`super`]: an answer depends on nothing that may differ between the ranks.
 
 use super::super::args::{CollArgs, Operands, longest_even};

@@ -1,9 +1,9 @@
 //! Times of algorithms on simulated ranks with a clock, against formulas; and by the formulas, for up to 100,000 ranks, where another
-//! algorithm would be faster than the one chosen: a table in docs/collectives.md.
+//! algorithm would be faster than the one chosen: a table in benches/MODEL.md.
 
 use super::reductions::{ADD, Vectors};
 use super::*;
-use crate::coll::choose::{self, Shape};
+use crate::coll::choose::{self, CallShape};
 use crate::coll::simulation::clock::{Clock, Costs};
 use crate::coll::simulation::{formulas, time};
 use std::fmt::Write;
@@ -170,9 +170,9 @@ fn name(algorithm: impl std::fmt::Display) -> String {
 /// The algorithm that is chosen, and those that could be.
 type Choice = (String, Vec<Candidate>);
 
-fn bcasts(shape: Shape) -> Choice {
+fn bcasts(shape: CallShape) -> Choice {
     use choose::Bcast::*;
-    let Shape { ranks, bytes, .. } = shape;
+    let CallShape { ranks, bytes, .. } = shape;
     let candidates = [
         (Binomial, formulas::binomial(&NETWORK, ranks, bytes)),
         (Linear, formulas::linear(&NETWORK, ranks, bytes)),
@@ -186,9 +186,9 @@ fn bcasts(shape: Shape) -> Choice {
     (name(choose::bcast(shape)), named.into())
 }
 
-fn allgathers_of(shape: Shape) -> Choice {
+fn allgathers_of(shape: CallShape) -> Choice {
     use choose::Allgather::*;
-    let Shape { ranks, bytes, .. } = shape;
+    let CallShape { ranks, bytes, .. } = shape;
     let doubling = match ranks.is_power_of_two() {
         true => RecursiveDoubling,
         false => Bruck,
@@ -201,9 +201,9 @@ fn allgathers_of(shape: Shape) -> Choice {
     (name(choose::allgather(shape)), named.into())
 }
 
-fn alltoalls_of(shape: Shape) -> Choice {
+fn alltoalls_of(shape: CallShape) -> Choice {
     use choose::Alltoall::*;
-    let Shape { ranks, bytes, .. } = shape;
+    let CallShape { ranks, bytes, .. } = shape;
     let candidates = [
         (Linear, formulas::at_once(&NETWORK, ranks, bytes)),
         (Pairwise, formulas::pairwise(&NETWORK, ranks, bytes)),
@@ -213,9 +213,9 @@ fn alltoalls_of(shape: Shape) -> Choice {
     (name(choose::alltoall(shape)), named.into())
 }
 
-fn allreduces(shape: Shape) -> Choice {
+fn allreduces(shape: CallShape) -> Choice {
     use choose::Allreduce::*;
-    let Shape { ranks, bytes, .. } = shape;
+    let CallShape { ranks, bytes, .. } = shape;
     let candidates = [
         (
             RecursiveDoubling,
@@ -254,7 +254,7 @@ fn borders(of: &[(usize, String)]) -> String {
 }
 
 /// An operation, and what is chosen for it.
-type Operation = (&'static str, fn(Shape) -> Choice);
+type Operation = (&'static str, fn(CallShape) -> Choice);
 
 fn table() -> String {
     let mut table = String::from(
@@ -276,7 +276,7 @@ fn table() -> String {
                 .map(|power| 1 << power)
                 .filter(|bytes| *bytes >= least)
             {
-                let (choice, candidates) = choices(Shape {
+                let (choice, candidates) = choices(CallShape {
                     ranks,
                     bytes,
                     commutes: true,
@@ -310,7 +310,7 @@ fn table() -> String {
     table
 }
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/collectives.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/MODEL.md");
 const BEGIN: &str = "<!-- borders: made by make support -->\n";
 const END: &str = "<!-- end of borders -->\n";
 

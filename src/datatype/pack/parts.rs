@@ -111,7 +111,7 @@ impl Parts {
             }
         };
         let (distance, stride) = (address.wrapping_sub(first), self.stride());
-        // Unsigned: an address before the first part is farther away than the last.
+        // `distance` is unsigned: an address before the first part wraps to one behind the last.
         if stride > 0 && distance as u128 >= stride as u128 * ranks as u128 {
             return None;
         }

@@ -97,7 +97,7 @@ unsafe fn strided_in<const PACK: bool, const PIECE: usize, const ONE: bool>(
     // Stores wait for nobody; asking for their lines, too, gains far beyond the caches only.
     let far = PACK && stride.unsigned_abs() >= FAR;
     let stride = stride as isize;
-    // So that the compiler knows.
+    // A constant for the compiler, where there is one piece.
     let bytes = if ONE { PIECE } else { bytes };
     let block = |user: *mut u8, packed: *mut u8, before: usize| {
         // SAFETY: by the caller.

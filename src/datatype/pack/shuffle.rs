@@ -22,7 +22,7 @@ type Source = (u8, [u8; PIECE]);
 /// How the packed pieces are made.
 #[derive(Debug)]
 pub struct Shuffles {
-    /// Sources of each piece; those that it does not need give nothing.
+    /// Number of sources that each piece is combined from; unused ones give no bytes.
     depth: usize,
     pieces: Box<[Piece]>,
 }

@@ -23,7 +23,7 @@ use crate::io::transfer::status;
 use crate::pt2pt::complete::Completion;
 use std::ops::Range;
 
-/// Of each piece: as much as an owner has in memory twice.
+/// Bytes of a piece; an owner has two in memory.
 const BYTES: u64 = 2 << 20;
 const WORD: usize = size_of::<u64>();
 

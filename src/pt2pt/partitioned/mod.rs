@@ -81,7 +81,7 @@ impl Plan {
 
 /// One part on its way to the receiver.
 enum Incoming {
-    /// With the memory for data that cannot go where it belongs at once, and its place there.
+    /// Its request; and, if the data cannot be received in place, temporary memory and where it belongs in the buffer.
     Pending(Index, Option<(Box<[u8]>, usize)>),
     Arrived,
 }

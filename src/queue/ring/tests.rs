@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn header(length: usize, tag: i32) -> Header {
-    Header {
+fn header(length: usize, tag: i32) -> SlotHeader {
+    SlotHeader {
         length: length as u16,
         tag,
-        ..Header::default()
+        ..SlotHeader::default()
     }
 }
 
@@ -22,7 +22,7 @@ fn send(producer: &mut Producer<'_>, length: usize, tag: i32) -> bool {
     })
 }
 
-fn receive(consumer: &mut Consumer<'_>) -> Option<Header> {
+fn receive(consumer: &mut Consumer<'_>) -> Option<SlotHeader> {
     let header = consumer.peek()?;
     let mut seen = 0;
     consumer.payload(header.length as usize, |offset, piece| {

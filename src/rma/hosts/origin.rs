@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Bytes of the elements of one call, at most.
 const CHUNK: usize = 256 << 10;
-/// A multiple of the sizes of all predefined types: 8, 12, 16, 20, 24 and 32 bytes, and less.
+/// Divisible by the size of every predefined type: 1, 2, 4, 8, 12, 16, 20, 24 or 32 bytes.
 const ELEMENT: usize = 480;
 /// Calls of one operation that are under way at once, where it waits for them.
 const DEPTH: usize = 4;
@@ -39,8 +39,8 @@ pub struct Origin<'a> {
     function: &'static str,
 }
 
-/// What an operation that accumulates works on.
-pub struct Sides<'a> {
+/// The buffers of an accumulate operation.
+pub struct Buffers<'a> {
     pub origin: Option<&'a Buffer>,
     pub result: Option<&'a Buffer>,
     pub target: &'a Buffer,
@@ -426,7 +426,7 @@ impl Origin<'_> {
         &self,
         operation: Operation,
         basic: &'static Datatype,
-        sides: &Sides,
+        sides: &Buffers,
         track: Option<&Track>,
     ) -> Result<()> {
         let handle = common_handle(basic)?;

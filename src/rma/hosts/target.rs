@@ -7,7 +7,7 @@ use crate::op::Operation;
 use crate::os::peer_memory::Piece;
 use crate::rma::access::{Pieces, Spot};
 use crate::rma::apply::{Sides, Work};
-use crate::rma::private::Far;
+use crate::rma::private::PrivateMemory;
 use crate::rma::room::is_private;
 use crate::rma::window::{Way, Window};
 use crate::rma::{atomic, put_get, ways};
@@ -128,7 +128,8 @@ fn put(window: &Window, call: &Call) -> Result<Vec<u8>> {
     check_data(call, call.head.bytes)?;
     window.each_piece(call, None, |spot, at, bytes| {
         if spot.way != Way::Direct {
-            return Far::of(window, &spot).write(&one(&spot, bytes), &call.data[at..][..bytes]);
+            return PrivateMemory::of(window, &spot)
+                .write(&one(&spot, bytes), &call.data[at..][..bytes]);
         }
         let from = call.data[at..][..bytes].as_ptr();
         // SAFETY: as many bytes of the own window as of the data.
@@ -143,7 +144,7 @@ fn get(window: &Window, call: &Call) -> Result<Vec<u8>> {
     window.each_piece(call, None, |spot, at, bytes| {
         let to = &mut answer[ANSWER_HEAD + at..][..bytes];
         if spot.way != Way::Direct {
-            return Far::of(window, &spot).read(&one(&spot, bytes), to);
+            return PrivateMemory::of(window, &spot).read(&one(&spot, bytes), to);
         }
         let to = to.as_mut_ptr();
         // SAFETY: as many bytes of the own window as of the answer.
@@ -220,7 +221,7 @@ fn accumulate(window: &Window, call: &Call, has_result: bool) -> Result<Vec<u8>>
         };
         match spot.way {
             Way::Direct => work.pairs(&sides),
-            _ => work.far(&sides, &Far::of(window, &spot)),
+            _ => work.private(&sides, &PrivateMemory::of(window, &spot)),
         }
     })?;
     Ok(answer)

@@ -641,7 +641,7 @@ impl Net {
         self.shown = true;
         Some(Packet {
             header: first.header,
-            slot: ring::Header::default(),
+            slot: ring::SlotHeader::default(),
         })
     }
 

@@ -277,7 +277,7 @@ impl Endpoint {
 
     /// The next packet that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<ring::Header> {
+    pub fn peek(&mut self) -> Option<ring::SlotHeader> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
             if let Some(header) = self.inbound[turn].channel.peek() {
@@ -299,14 +299,14 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn peek_again(&mut self) -> Option<ring::Header> {
+    fn peek_again(&mut self) -> Option<ring::SlotHeader> {
         self.peek()
     }
 
     /// Takes a ring or a bulk ring into use that a peer has announced.
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, header: &ring::Header) {
+    fn accept(&mut self, header: &ring::SlotHeader) {
         let mut bytes = [0u8; 16];
         let channel = &mut self.inbound[self.turn].channel;
         channel.payload(header, |offset, piece| {
@@ -342,7 +342,7 @@ impl Endpoint {
 
     /// The payload of the packet that [`Self::peek`] showed.
     #[inline(always)]
-    pub fn payload(&self, header: &ring::Header, take: impl FnMut(usize, &[u8])) {
+    pub fn payload(&self, header: &ring::SlotHeader, take: impl FnMut(usize, &[u8])) {
         if header.flags & ASKS != 0 {
             self.answer(header.origin as usize);
         }
@@ -351,7 +351,7 @@ impl Endpoint {
 
     /// Gives the packet that [`Self::peek`] showed back to its ring.
     #[inline(always)]
-    pub fn done(&mut self, header: &ring::Header) {
+    pub fn done(&mut self, header: &ring::SlotHeader) {
         let inbound = &mut self.inbound[self.turn];
         if inbound.channel.advance(header) {
             let origin = inbound.origin;
@@ -390,7 +390,7 @@ impl Endpoint {
         };
         self.pool.take_back_from(|rank| has_ended(rank as usize));
         let claim = |rank| {
-            // In this order: one that is dead claims nothing any more.
+            // Liveness first: a dead rank claims nothing any more, so the claim read after that is its last.
             let lives = !has_ended(rank);
             (segment.rank(rank).claims[engine].read(), lives)
         };

@@ -494,7 +494,7 @@ mod tests {
         assert!(segment.private(second + 1).is_none());
         assert!(segment.private(usize::MAX - 63).is_none());
         let mut producer = segment.sender(0, 2, 0).unwrap();
-        let header = crate::queue::ring::Header::default();
+        let header = crate::queue::ring::SlotHeader::default();
         assert!(producer.push(&header, |_, _| {}));
         assert_eq!(consumer(segment.inbox(2)).peek(), Some(header));
         assert!(consumer(segment.inbox(1)).peek().is_none());
@@ -546,7 +546,7 @@ mod tests {
             }
         }
         // Each is an inbox of its own.
-        let named = |rank: usize, engine: usize| crate::queue::ring::Header {
+        let named = |rank: usize, engine: usize| crate::queue::ring::SlotHeader {
             context: (rank * ENGINES + engine) as u32,
             ..Default::default()
         };

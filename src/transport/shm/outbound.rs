@@ -11,7 +11,7 @@ use crate::node::distance::{CacheDistance, Sight, Watch};
 use crate::os::schedule;
 use crate::queue::bulk_ring;
 use crate::queue::channel::Sender;
-use crate::queue::ring::{Header, Producer};
+use crate::queue::ring::{Producer, SlotHeader};
 use crate::sync::Ordering;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -186,7 +186,7 @@ impl Outbound {
         common: &Common,
         fd: BorrowedFd<'_>,
         peer: usize,
-        header: &Header,
+        header: &SlotHeader,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         if self.stage == Stage::Unused && !self.begin(common, peer) {
@@ -252,11 +252,11 @@ impl Outbound {
     }
 
     fn announce(&mut self, common: &Common, kind: u8, offset: usize, slots: usize) -> bool {
-        let header = Header {
+        let header = SlotHeader {
             kind,
             length: 16,
             origin: common.me as u16,
-            ..Header::default()
+            ..SlotHeader::default()
         };
         let mut bytes = [0u8; 16];
         bytes[..8].copy_from_slice(&(offset as u64).to_ne_bytes());
@@ -358,7 +358,7 @@ impl Outbound {
     #[inline]
     pub fn push_large(
         &mut self,
-        header: &Header,
+        header: &SlotHeader,
         plan: Plan,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
@@ -394,7 +394,7 @@ mod tests {
             ranks: 2,
             oversubscribed: false,
         };
-        let packet = Header::default();
+        let packet = SlotHeader::default();
         let push = |out: &mut Outbound| out.push(&common, fd, 1, &packet, |_, _| {});
         let mut out = Outbound::new(&common, 1, segment.rank(1));
         let mut others = segment.sender(0, 1, 0).unwrap();

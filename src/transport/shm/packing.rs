@@ -28,9 +28,9 @@ impl Endpoint {
 
     /// The header that a packet has in the segment.
     #[inline(always)]
-    pub(super) fn packed(&self, header: &Header) -> ring::Header {
+    pub(super) fn packed(&self, header: &Header) -> ring::SlotHeader {
         debug_assert!(header.flags & !wire::FLAGS == 0 && header.length <= u32::from(u16::MAX));
-        ring::Header {
+        ring::SlotHeader {
             kind: header.kind,
             flags: header.flags,
             context: header.context,
@@ -38,13 +38,13 @@ impl Endpoint {
             source: header.source,
             length: header.length as u16,
             origin: self.common.me as u16,
-            ..ring::Header::default()
+            ..ring::SlotHeader::default()
         }
     }
 
     /// What came in with this header.
     #[inline(always)]
-    pub fn unpacked(&self, slot: ring::Header) -> Packet {
+    pub fn unpacked(&self, slot: ring::SlotHeader) -> Packet {
         let process = self.processes.get(slot.origin as usize);
         Packet {
             header: Header {

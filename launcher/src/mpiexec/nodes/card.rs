@@ -32,7 +32,7 @@ impl Cookie {
     }
 }
 
-/// The same for all children of a keeper.
+/// What a node keeper gets on its standard input; equal for all children of a keeper.
 #[derive(Serialize, Deserialize)]
 pub struct Card {
     pub cookie: Cookie,
@@ -44,7 +44,7 @@ pub struct Card {
     pub fan_out: u32,
     /// Places of the whole tree.
     pub places: u32,
-    /// Those below the parent, with their hosts.
+    /// Place and host of each keeper below the parent.
     pub below: Vec<(u32, String)>,
     pub launcher: Launcher,
 }

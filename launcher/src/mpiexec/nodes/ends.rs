@@ -22,7 +22,7 @@ impl Ends {
 }
 
 impl Supervisor<'_> {
-    /// Tells what is new of the ranks here.
+    /// Tells the other hosts of ends of ranks here: deaths at once, all else when it has lasted for [`SETTLED`].
     pub(crate) fn tell_ends(&mut self, now: Instant) {
         let mut news = std::mem::take(&mut self.ends.lost);
         for (index, rank) in self.ranks.iter().enumerate() {

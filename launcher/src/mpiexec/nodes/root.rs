@@ -129,7 +129,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Hears what other hosts say, and says what there is to say. When to come back.
+    /// Handles the frames of other hosts, and sends them what is due. Returns when to call it again.
     pub(crate) fn tend_tree(&mut self, now: Instant) -> Option<Instant> {
         self.tree.as_ref()?;
         self.tell_ends(now);

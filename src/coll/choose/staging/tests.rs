@@ -23,7 +23,7 @@ const BYTES: [usize; 12] = [
     (1 << 20) + 8,
     4 << 20,
 ];
-/// Of all ranks' parts together: longer ones are not tried.
+/// The most bytes of all ranks' parts together that are tried.
 const MOST_BYTES: usize = 64 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -31,7 +31,7 @@ const OPERATIONS: [&str; 8] = [
 struct Trial {
     name: &'static str,
     ranks: usize,
-    /// Of a vector, or of a part.
+    /// Bytes of the vector, or of one part.
     bytes: usize,
     oversubscribed: bool,
     sight: Sight,
