@@ -9,7 +9,7 @@ use super::half::{Brain, Half};
 use super::lane::{Bits, Combine, Number};
 use super::numbers::Complex;
 use super::softfloat::Binary128;
-use super::wide::{self, Loop, Loops, Sources};
+use super::wide::{Loop, Loops, Sources};
 use super::{Operation, pair};
 use crate::datatype::{Category, Datatype, Scalar};
 
@@ -47,13 +47,11 @@ pub(super) fn apply_laid(
     inout: &mut [u8],
     datatype: &Datatype,
 ) {
-    if datatype.category == Category::Pair
-        && let Some(laid) = pair::laid_loops(operation, datatype.scalars)
-    {
-        // SAFETY: the processor has registers of this width.
-        return unsafe { laid[wide::width() as usize](input, inout) };
-    }
-    find(operation, datatype).run_one(input, inout);
+    let loops = match datatype.category {
+        Category::Pair => pair::laid_loops(operation, datatype.scalars),
+        _ => find(operation, datatype),
+    };
+    loops.run_one(input, inout);
 }
 
 /// The operations, each a type, and so a loop, of its own.
