@@ -32,13 +32,15 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
             }
             let (source, target, length) =
                 (source.add(before), target.add(before), length - before);
-            let done = if std::is_x86_feature_detected!("avx512f") {
+            let mut done = if std::is_x86_feature_detected!("avx512f") {
                 x86::copy_512(source, target, length)
             } else if std::is_x86_feature_detected!("avx2") {
                 x86::copy_256(source, target, length)
             } else {
-                x86::copy_128(source, target, length)
+                0
             };
+            // The last lines, too: one in ordinary stores would cost as much as many others.
+            done += x86::copy_128(source.add(done), target.add(done), length - done);
             x86::copy_words(source.add(done), target.add(done), length - done);
         }
         return;
@@ -143,68 +145,39 @@ pub unsafe fn fetch_streams(source: *const u8, target: *mut u8, length: usize) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// Copies whole lines; returns how much that was. A last line in ordinary stores would cost as much as many others.
-    ///
-    /// # Safety
-    /// As for [`super::copy`], with `target` aligned to 64 bytes.
-    #[target_feature(enable = "avx512f")]
-    pub unsafe fn copy_512(source: *const u8, target: *mut u8, length: usize) -> usize {
-        let whole = length & !255;
-        let mut at = 0;
-        while at < whole {
-            // SAFETY: `at + 256 <= length`.
-            unsafe {
-                let from = source.add(at).cast::<__m512i>();
-                let to = target.add(at).cast::<__m512i>();
-                let a = _mm512_loadu_si512(from);
-                let b = _mm512_loadu_si512(from.add(1));
-                let c = _mm512_loadu_si512(from.add(2));
-                let d = _mm512_loadu_si512(from.add(3));
-                _mm512_stream_si512(to, a);
-                _mm512_stream_si512(to.add(1), b);
-                _mm512_stream_si512(to.add(2), c);
-                _mm512_stream_si512(to.add(3), d);
+    /// Copies with four registers at a time; returns how much that was.
+    macro_rules! copy {
+        ($name:ident, $register:ty, $load:ident, $stream:ident, #[$attribute:meta]) => {
+            /// # Safety
+            /// As for [`super::copy`], with `target` aligned to 64 bytes.
+            #[$attribute]
+            pub unsafe fn $name(source: *const u8, target: *mut u8, length: usize) -> usize {
+                const TURN: usize = 4 * size_of::<$register>();
+                let whole = length / TURN * TURN;
+                for at in (0..whole).step_by(TURN) {
+                    // SAFETY: `at + TURN <= length`; the target is aligned to a register.
+                    unsafe {
+                        let from = source.add(at).cast::<$register>();
+                        let to = target.add(at).cast::<$register>();
+                        let a = $load(from);
+                        let b = $load(from.add(1));
+                        let c = $load(from.add(2));
+                        let d = $load(from.add(3));
+                        $stream(to, a);
+                        $stream(to.add(1), b);
+                        $stream(to.add(2), c);
+                        $stream(to.add(3), d);
+                    }
+                }
+                whole
             }
-            at += 256;
-        }
-        while at + 64 <= length {
-            // SAFETY: `at + 64 <= length`.
-            unsafe {
-                let line = _mm512_loadu_si512(source.add(at).cast::<__m512i>());
-                _mm512_stream_si512(target.add(at).cast::<__m512i>(), line);
-            }
-            at += 64;
-        }
-        at
+        };
     }
 
-    /// As [`copy_512`], two lines at a time.
-    ///
-    /// # Safety
-    /// As for [`copy_512`].
-    #[target_feature(enable = "avx2")]
-    pub unsafe fn copy_256(source: *const u8, target: *mut u8, length: usize) -> usize {
-        let whole = length & !127;
-        let mut at = 0;
-        while at < whole {
-            // SAFETY: `at + 128 <= length`; the target is aligned to 64.
-            unsafe {
-                let from = source.add(at).cast::<__m256i>();
-                let to = target.add(at).cast::<__m256i>();
-                let a = _mm256_loadu_si256(from);
-                let b = _mm256_loadu_si256(from.add(1));
-                let c = _mm256_loadu_si256(from.add(2));
-                let d = _mm256_loadu_si256(from.add(3));
-                _mm256_stream_si256(to, a);
-                _mm256_stream_si256(to.add(1), b);
-                _mm256_stream_si256(to.add(2), c);
-                _mm256_stream_si256(to.add(3), d);
-            }
-            at += 128;
-        }
-        // SAFETY: the rest of the range, which begins at a line.
-        whole + unsafe { copy_128(source.add(whole), target.add(whole), length - whole) }
-    }
+    copy!(copy_512, __m512i, _mm512_loadu_si512, _mm512_stream_si512, #[target_feature(enable = "avx512f")]);
+    copy!(copy_256, __m256i, _mm256_loadu_si256, _mm256_stream_si256, #[target_feature(enable = "avx2")]);
+    // With what every x86-64 processor has: a line at a time.
+    copy!(copy_128, __m128i, _mm_loadu_si128, _mm_stream_si128, #[inline(always)]);
 
     /// Copies eight bytes past the caches.
     ///
@@ -259,33 +232,6 @@ mod x86 {
             at += 64;
         }
         STREAMS * part
-    }
-
-    /// As [`copy_512`] with what every x86-64 processor has.
-    ///
-    /// # Safety
-    /// As for [`copy_512`].
-    #[inline(always)]
-    pub unsafe fn copy_128(source: *const u8, target: *mut u8, length: usize) -> usize {
-        let whole = length & !63;
-        let mut at = 0;
-        while at < whole {
-            // SAFETY: `at + 64 <= length`; the target is aligned to 16.
-            unsafe {
-                let from = source.add(at).cast::<__m128i>();
-                let to = target.add(at).cast::<__m128i>();
-                let a = _mm_loadu_si128(from);
-                let b = _mm_loadu_si128(from.add(1));
-                let c = _mm_loadu_si128(from.add(2));
-                let d = _mm_loadu_si128(from.add(3));
-                _mm_stream_si128(to, a);
-                _mm_stream_si128(to.add(1), b);
-                _mm_stream_si128(to.add(2), c);
-                _mm_stream_si128(to.add(3), d);
-            }
-            at += 64;
-        }
-        whole
     }
 }
 

@@ -9,13 +9,13 @@ use super::half::{Brain, Half};
 use super::lane::{Bits, Combine, Number};
 use super::numbers::Complex;
 use super::softfloat::Binary128;
-use super::wide::{self, Loop, Loops, Sources};
+use super::wide::{Loop, Loops};
 use super::{Operation, pair};
 use crate::datatype::{Category, Datatype, Scalar};
 
 /// The loops of an operation that was checked to be defined on the datatype; for elements without holes.
 #[inline(always)]
-fn find(operation: Operation, datatype: &Datatype) -> &'static Loops {
+pub(super) fn packed(operation: Operation, datatype: &Datatype) -> &'static Loops {
     let table = match datatype.category {
         Category::Pair => return pair::packed_loops(operation, datatype.scalars),
         Category::Complex => &COMPLEX,
@@ -27,33 +27,13 @@ fn find(operation: Operation, datatype: &Datatype) -> &'static Loops {
     }
 }
 
-/// Of packed elements.
-#[inline]
-pub(super) fn apply(operation: Operation, sources: Sources, inout: &mut [u8], datatype: &Datatype) {
-    find(operation, datatype).run(sources, inout);
-}
-
-/// As [`apply`] of one source and `inout`.
+/// As [`packed`], for elements as they lie in a program's memory: only pair types have holes.
 #[inline(always)]
-pub(super) fn apply_one(operation: Operation, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
-    find(operation, datatype).run_one(input, inout);
-}
-
-/// As [`apply_one`], as they lie in a program's memory: only pair types have holes.
-#[inline(always)]
-pub(super) fn apply_laid(
-    operation: Operation,
-    input: &[u8],
-    inout: &mut [u8],
-    datatype: &Datatype,
-) {
-    if datatype.category == Category::Pair
-        && let Some(laid) = pair::laid_loops(operation, datatype.scalars)
-    {
-        // SAFETY: the processor has registers of this width.
-        return unsafe { laid[wide::width() as usize](input, inout) };
+pub(super) fn laid(operation: Operation, datatype: &Datatype) -> &'static Loops {
+    match datatype.category {
+        Category::Pair => pair::laid_loops(operation, datatype.scalars),
+        _ => packed(operation, datatype),
     }
-    find(operation, datatype).run_one(input, inout);
 }
 
 /// The operations, each a type, and so a loop, of its own.

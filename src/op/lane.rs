@@ -34,6 +34,10 @@ pub(super) fn blend_each<T: Lane, F: Combine<T>>(source: &[u8], target: &mut [u8
 
 /// An operation on values.
 pub(super) trait Combine<T> {
+    /// Whether the greater value is the result; of MPI_MAXLOC and MPI_MINLOC only.
+    #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
+    const GREATEST: bool = false;
+
     fn combine(a: T, b: T) -> T;
 
     /// As `combine`, of numbers that were widened to single precision; of those with fractions only.

@@ -190,7 +190,7 @@ impl Operation {
     /// have as many.
     #[inline]
     pub fn apply(self, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
-        kernel::apply_one(self, input, inout, datatype);
+        kernel::packed(self, datatype).run_one(input, inout);
     }
 
     /// As [`Op::apply_laid`].
@@ -199,7 +199,7 @@ impl Operation {
         let datatype = elements.datatype;
         rules::check(self, datatype)?;
         assert_eq!(elements.origin, 0, "predefined types count from their data");
-        kernel::apply_laid(self, elements.input, elements.inout, datatype);
+        kernel::laid(self, datatype).run_one(elements.input, elements.inout);
         Ok(())
     }
 }
@@ -276,7 +276,7 @@ impl Op {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
                 let sources = Sources { left, last, second };
-                kernel::apply(*operation, sources, inout, datatype);
+                kernel::packed(*operation, datatype).run(sources, inout);
                 Ok(())
             }
             Op::User(_) => {

@@ -6,47 +6,47 @@
 use super::Operation;
 use super::extended::Extended80;
 use super::lane::{Combine, Lane, Number};
-use super::wide::{Loop, Loops, One};
+use super::wide::{Loop, Loops, Width};
 use crate::datatype::Scalar;
-use std::hint::select_unpredictable;
 
 /// The loops over elements without holes.
 pub(super) fn packed_loops(operation: Operation, scalars: &[Scalar]) -> &'static Loops {
     match (scalars[0], scalars[1]) {
-        (Scalar::I16, Scalar::I32) => packed::<i16, i32>(operation),
-        (Scalar::I32, Scalar::I32) => packed::<i32, i32>(operation),
-        (Scalar::I64, Scalar::I32) => packed::<i64, i32>(operation),
-        (Scalar::F32, Scalar::I32) => packed::<f32, i32>(operation),
-        (Scalar::F64, Scalar::I32) => packed::<f64, i32>(operation),
-        (Scalar::LongDouble, Scalar::I32) => packed::<Extended80, i32>(operation),
-        (Scalar::F32, Scalar::F32) => packed::<f32, f32>(operation),
-        (Scalar::F64, Scalar::F64) => packed::<f64, f64>(operation),
+        (Scalar::I16, Scalar::I32) => loops::<Pair<i16, i32>>(operation),
+        (Scalar::I64, Scalar::I32) => loops::<Pair<i64, i32>>(operation),
+        (Scalar::F64, Scalar::I32) => loops::<Pair<f64, i32>>(operation),
+        (Scalar::LongDouble, Scalar::I32) => loops::<Pair<Extended80, i32>>(operation),
+        (Scalar::F32, Scalar::F32) => loops::<Pair<f32, f32>>(operation),
+        (Scalar::F64, Scalar::F64) => loops::<Pair<f64, f64>>(operation),
+        _ => laid_loops(operation, scalars),
+    }
+}
+
+/// The loops over elements as they lie in a program's memory.
+pub(super) fn laid_loops(operation: Operation, scalars: &[Scalar]) -> &'static Loops {
+    match (scalars[0], scalars[1]) {
+        (Scalar::I16, Scalar::I32) => loops::<Laid<i16>>(operation),
+        (Scalar::I32, Scalar::I32) => loops::<Laid<i32>>(operation),
+        (Scalar::I64, Scalar::I32) => loops::<Laid<i64>>(operation),
+        (Scalar::F32, Scalar::I32) => loops::<Laid<f32>>(operation),
+        (Scalar::F64, Scalar::I32) => loops::<Laid<f64>>(operation),
+        (Scalar::LongDouble, Scalar::I32) => loops::<Laid<Extended80>>(operation),
+        // Without holes either way.
+        (Scalar::F32 | Scalar::F64, index) if index == scalars[0] => {
+            packed_loops(operation, scalars)
+        }
         (value, index) => unreachable!("there is no pair type of {value:?} and {index:?}"),
     }
 }
 
-/// The loops over elements as they lie in a program's memory, by width; `None` where that is without holes.
-pub(super) fn laid_loops(operation: Operation, scalars: &[Scalar]) -> Option<&'static [One; 3]> {
-    match (scalars[0], scalars[1]) {
-        (Scalar::I16, Scalar::I32) => Some(laid::<i16>(operation)),
-        (Scalar::I64, Scalar::I32) => Some(laid::<i64>(operation)),
-        (Scalar::F64, Scalar::I32) => Some(laid::<f64>(operation)),
-        (Scalar::LongDouble, Scalar::I32) => Some(laid::<Extended80>(operation)),
-        _ => None,
-    }
-}
-
-fn packed<V: Number, I: Number>(operation: Operation) -> &'static Loops {
+fn loops<T: Lane>(operation: Operation) -> &'static Loops
+where
+    Greatest: Combine<T>,
+    Least: Combine<T>,
+{
     match operation {
-        Operation::MaxLoc => &Loop::<Pair<V, I>, Greatest>::ALL,
-        _ => &Loop::<Pair<V, I>, Least>::ALL,
-    }
-}
-
-fn laid<V: Laid>(operation: Operation) -> &'static [One; 3] {
-    match operation {
-        Operation::MaxLoc => &Locate::<V, Greatest>::ALL,
-        _ => &Locate::<V, Least>::ALL,
+        Operation::MaxLoc => &Loop::<T, Greatest>::ALL,
+        _ => &Loop::<T, Least>::ALL,
     }
 }
 
@@ -77,308 +77,304 @@ impl<V: Number, I: Number> Lane for Pair<V, I> {
     }
 }
 
-/// Whether `b` stays where `a` comes. Without branches: what wins is not predictable.
-trait Stays<V, I> {
-    /// Whether greater values win.
-    const GREATEST: bool;
-    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool;
-}
-
 struct Greatest;
 struct Least;
 
-impl<V: Number, I: Number> Stays<V, I> for Greatest {
+impl<V: Number, I: Number> Combine<Pair<V, I>> for Greatest {
     const GREATEST: bool = true;
-    #[inline(always)]
-    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
-        a.value.less(b.value) | (!b.value.less(a.value) & !a.index.less(b.index))
-    }
-}
 
-impl<V: Number, I: Number> Stays<V, I> for Least {
-    const GREATEST: bool = false;
-    #[inline(always)]
-    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
-        b.value.less(a.value) | (!a.value.less(b.value) & !a.index.less(b.index))
-    }
-}
-
-impl<V: Number, I: Number, F: Stays<V, I>> Combine<Pair<V, I>> for F {
     #[inline(always)]
     fn combine(a: Pair<V, I>, b: Pair<V, I>) -> Pair<V, I> {
-        let stays = F::stays(&a, &b);
-        Pair {
-            value: if stays { b.value } else { a.value },
-            index: if stays { b.index } else { a.index },
-        }
+        choose(a.value.less(b.value), b.value.less(a.value), a, b)
     }
 }
 
-/// A value that lies in a struct with an `int` behind it, with holes.
-trait Laid: Number {
-    /// What the value is compared as.
-    type Value: Number;
-    /// Where the index lies.
-    const INDEX: usize = if Self::SIZE < 4 { 4 } else { Self::SIZE };
-    /// Size of the struct.
-    const STEP: usize = if Self::SIZE < 4 { 8 } else { 2 * Self::SIZE };
-
-    /// The compared parts, made of whole words of 8 bytes, so that the compiler's vectors have lanes of one width.
-    fn words(element: &[u8]) -> Pair<Self::Value, i64>;
-
-    /// The loop that is written for values of a word; `None`: the compiler's is as good.
-    const WORDS: Option<Words> = None;
-}
-
-/// How values of a word are compared.
-#[derive(Clone, Copy)]
-#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
-enum Words {
-    Integers,
-    Doubles,
-}
-
-/// The four bytes from `at` on as the upper half of a number, whose order is theirs.
-#[inline(always)]
-fn upper(word: u64, at: usize) -> i64 {
-    let shift = if cfg!(target_endian = "little") {
-        32 - 8 * at
-    } else {
-        8 * at
-    };
-    ((word << shift) & 0xffff_ffff << 32) as i64
-}
-
-#[inline(always)]
-fn word(element: &[u8], number: usize) -> u64 {
-    u64::from_ne_bytes(element.as_chunks().0[number])
-}
-
-impl Laid for i16 {
-    type Value = i64;
+impl<V: Number, I: Number> Combine<Pair<V, I>> for Least {
     #[inline(always)]
-    fn words(element: &[u8]) -> Pair<i64, i64> {
-        let word = word(element, 0);
-        Pair {
-            value: upper(word, 0) << 16,
-            index: upper(word, 4),
+    fn combine(a: Pair<V, I>, b: Pair<V, I>) -> Pair<V, I> {
+        choose(b.value.less(a.value), a.value.less(b.value), a, b)
+    }
+}
+
+/// Without branches: what wins is not predictable.
+#[inline(always)]
+fn choose<V, I: Number>(stays: bool, wins: bool, a: Pair<V, I>, b: Pair<V, I>) -> Pair<V, I> {
+    let stays = stays | (!wins & !a.index.less(b.index));
+    Pair {
+        value: if stays { b.value } else { a.value },
+        index: if stays { b.index } else { a.index },
+    }
+}
+
+/// A value that lies in a struct with an `int` behind it.
+trait Value: Number {
+    /// Size of the struct.
+    const STEP: usize = Self::INDEX + Self::INDEX;
+    /// Where the index lies.
+    const INDEX: usize = Self::SIZE;
+    /// How vector registers compare it; `None`: they do not.
+    const KIND: Option<Kind> = None;
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Short,
+    Int,
+    Float,
+    Long,
+    Double,
+}
+
+impl Value for i16 {
+    const INDEX: usize = 4;
+    const KIND: Option<Kind> = Some(Kind::Short);
+}
+
+impl Value for i32 {
+    const KIND: Option<Kind> = Some(Kind::Int);
+}
+
+impl Value for i64 {
+    const KIND: Option<Kind> = Some(Kind::Long);
+}
+
+impl Value for f32 {
+    const KIND: Option<Kind> = Some(Kind::Float);
+}
+
+impl Value for f64 {
+    const KIND: Option<Kind> = Some(Kind::Double);
+}
+
+impl Value for Extended80 {}
+
+/// A pair as it lies in a program's memory. Holes are not touched, and the last element may end before its padding.
+#[derive(Clone, Copy)]
+struct Laid<V>(Pair<V, i32>);
+
+impl<V: Value> Lane for Laid<V> {
+    const SIZE: usize = V::STEP;
+    const VECTOR: bool = V::KIND.is_some();
+    const IN_BLOCKS: bool = false;
+
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        Laid(Pair {
+            value: V::load(&bytes[..V::SIZE]),
+            index: i32::load(&bytes[V::INDEX..][..4]),
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8]) {
+        self.0.value.store(&mut bytes[..V::SIZE]);
+        self.0.index.store(&mut bytes[V::INDEX..][..4]);
+    }
+
+    #[inline(always)]
+    fn blend<F: Combine<Self>>(_width: Width, source: &[u8], target: &mut [u8]) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: inlined into functions of the width only.
+        let done = unsafe {
+            match _width {
+                Width::Plain => sse2::blend::<V, F>(source, target),
+                Width::Avx2 | Width::Avx512 => avx2::blend::<V, F>(source, target),
+            }
+        };
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let done = 0;
+        let (source, target) = (&source[done..], &mut target[done..]);
+        for (source, target) in source.chunks(V::STEP).zip(target.chunks_mut(V::STEP)) {
+            F::combine(Self::load(source), Self::load(target)).store(target);
         }
     }
 }
 
-macro_rules! of_a_word {
-    ($($value:ty: $words:ident)*) => {
-        $(
-            impl Laid for $value {
-                type Value = $value;
-                const WORDS: Option<Words> = Some(Words::$words);
-                #[inline(always)]
-                fn words(element: &[u8]) -> Pair<$value, i64> {
-                    Pair {
-                        value: <$value>::from_ne_bytes(word(element, 0).to_ne_bytes()),
-                        index: upper(word(element, 1), 0),
+impl<V, F: Combine<Pair<V, i32>>> Combine<Laid<V>> for F {
+    const GREATEST: bool = F::GREATEST;
+
+    #[inline(always)]
+    fn combine(a: Laid<V>, b: Laid<V>) -> Laid<V> {
+        Laid(F::combine(a.0, b.0))
+    }
+}
+
+/// The loop over elements in pairs of registers of one width. Two pairs are looked at together and, where everything stays, not stored:
+/// the more operands an extreme comes from, the fewer elements one of them replaces.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+macro_rules! in_registers {
+    ($module:ident, $feature:literal, $less_singles:expr, $less_doubles:expr, $($intrinsic:ident as $name:ident)*) => {
+        mod $module {
+            use super::{Combine, Kind, Laid, Value};
+            use std::arch::x86_64::*;
+            use std::arch::x86_64::{$($intrinsic as $name),*};
+
+            /// Bytes of a pair of registers.
+            const STEP: usize = 2 * size_of::<Register>();
+
+            /// Returns the bytes that are done.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            pub(super) fn blend<V: Value, F: Combine<Laid<V>>>(source: &[u8], target: &mut [u8]) -> usize {
+                if V::KIND.is_none() {
+                    return 0;
+                }
+                let whole = source.len().min(target.len()) / V::STEP * V::STEP;
+                let (from, to) = (source.as_ptr(), target.as_mut_ptr());
+                let mut at = 0;
+                // SAFETY: all pairs lie in the whole elements of both.
+                unsafe {
+                    while at + 2 * STEP <= whole {
+                        pairs::<V, F, 2>(from.add(at), to.add(at));
+                        at += 2 * STEP;
+                    }
+                    while at + STEP <= whole {
+                        pairs::<V, F, 1>(from.add(at), to.add(at));
+                        at += STEP;
+                    }
+                    if at < whole && whole >= STEP {
+                        // Overlaps with the one before: what was replaced once stays.
+                        let last = whole - STEP;
+                        pairs::<V, F, 1>(from.add(last), to.add(last));
+                        at = whole;
+                    }
+                }
+                at
+            }
+
+            /// # Safety
+            /// Both places are valid for so many pairs of registers, and do not overlap.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn pairs<V: Value, F: Combine<Laid<V>>, const COUNT: usize>(source: *const u8, target: *mut u8) {
+                let mut any = zero();
+                for pair in 0..COUNT {
+                    // SAFETY: by the caller.
+                    let (a, b) = unsafe { (load_pair(source.add(pair * STEP)), load_pair(target.add(pair * STEP))) };
+                    any = or(any, goes::<V, F, false>(a, b));
+                }
+                let known = match V::KIND {
+                    Some(Kind::Double) => 0x0f0f_0f0f,
+                    Some(Kind::Long) => 0x8080_8080,
+                    _ => u32::MAX,
+                };
+                if bits(any) as u32 & known == 0 {
+                    return;
+                }
+                // SAFETY: by the caller.
+                unsafe { replace::<V, F, COUNT>(source, target) };
+            }
+
+            /// # Safety
+            /// The place is valid for a pair of registers.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            unsafe fn load_pair(from: *const u8) -> [Register; 2] {
+                let from = from.cast::<Register>();
+                // SAFETY: by the caller.
+                unsafe { [load(from), load(from.add(1))] }
+            }
+
+            /// A function of its own, which compares again: the loop, which seldom calls it, keeps nothing in registers for it.
+            ///
+            /// # Safety
+            /// As for `pairs`.
+            #[inline(never)]
+            #[target_feature(enable = $feature)]
+            unsafe fn replace<V: Value, F: Combine<Laid<V>>, const COUNT: usize>(source: *const u8, target: *mut u8) {
+                // An element but for its holes.
+                let data = match V::KIND {
+                    Some(Kind::Short) => [0xffff_ffff_0000_ffff; 4],
+                    Some(Kind::Long | Kind::Double) => [u64::MAX, 0xffff_ffff, u64::MAX, 0xffff_ffff],
+                    _ => [u64::MAX; 4],
+                };
+                // SAFETY: the mask has 32 bytes.
+                let data = unsafe { load(data.as_ptr().cast()) };
+                for pair in 0..COUNT {
+                    let (source, target) = (source.wrapping_add(pair * STEP), target.wrapping_add(pair * STEP));
+                    // SAFETY: by the caller.
+                    let (a, b) = unsafe { (load_pair(source), load_pair(target)) };
+                    let goes = goes::<V, F, true>(a, b);
+                    let longs = |goes| [lower_longs(goes, goes), upper_longs(goes, goes)];
+                    let goes = match V::KIND {
+                        Some(Kind::Long) => longs(copied::<0b11_11_01_01>(goes)),
+                        Some(Kind::Double) => longs(copied::<0b10_10_00_00>(goes)),
+                        _ => [lower_words(goes, goes), upper_words(goes, goes)],
+                    };
+                    for (half, goes) in goes.into_iter().enumerate() {
+                        let goes = and(goes, data);
+                        let chosen = or(and(goes, a[half]), and_not(goes, b[half]));
+                        // SAFETY: by the caller.
+                        unsafe { store(target.cast::<Register>().add(half), chosen) };
                     }
                 }
             }
-        )*
-    };
-}
 
-of_a_word!(i64: Integers f64: Doubles);
-
-impl Laid for Extended80 {
-    type Value = Extended80;
-    #[inline(always)]
-    fn words(element: &[u8]) -> Pair<Extended80, i64> {
-        Pair {
-            value: Extended80::load(&element[..Extended80::SIZE]),
-            index: upper(word(element, 2), 0),
+            /// The elements of `b` that do not stay; of doubles the lower half tells it, of 64-bit integers the upper one. If not `EXACT`, the
+            /// sign of 64-bit integers alone tells it, also where values that stay are 2^63 apart.
+            #[inline]
+            #[target_feature(enable = $feature)]
+            fn goes<V: Value, F: Combine<Laid<V>>, const EXACT: bool>(a: [Register; 2], b: [Register; 2]) -> Register {
+                let apart = |[low, high]: [Register; 2]| match V::KIND {
+                    Some(Kind::Long | Kind::Double) => (lower_longs(low, high), upper_longs(low, high)),
+                    _ => {
+                        let (low, high) = (singles(low), singles(high));
+                        (of_singles(shuffle::<0b10_00_10_00>(low, high)), of_singles(shuffle::<0b11_01_11_01>(low, high)))
+                    }
+                };
+                let ((a, a_index), (b, b_index)) = (apart(a), apart(b));
+                let lower = more(b_index, a_index);
+                let (x, y) = if F::GREATEST { (a, b) } else { (b, a) };
+                let (wins, stays) = match V::KIND {
+                    Some(Kind::Short) => {
+                        let (x, y) = (shifted::<16>(x), shifted::<16>(y));
+                        (more(x, y), more(y, x))
+                    }
+                    Some(Kind::Float) => {
+                        let (x, y) = (singles(x), singles(y));
+                        (of_singles($less_singles(y, x)), of_singles($less_singles(x, y)))
+                    }
+                    Some(Kind::Double) => {
+                        let (x, y) = (doubles(x), doubles(y));
+                        (of_doubles($less_doubles(y, x)), of_doubles($less_doubles(x, y)))
+                    }
+                    Some(Kind::Long) => {
+                        // Without a comparison of 64 bits, which AVX2 has: y - x is below zero, or at zero if the index is lower. The
+                        // upper halves tell where it overflows.
+                        let below = minus(minus(y, x), and(lower, each_long(1)));
+                        return match EXACT {
+                            true => or(more(x, y), and(equal(x, y), below)),
+                            false => or(and_not(x, y), below),
+                        };
+                    }
+                    _ => (more(x, y), more(y, x)),
+                };
+                and_not(stays, or(wins, lower))
+            }
         }
-    }
-}
-
-struct Locate<V, F>(V, F);
-
-impl<V: Laid, F: Stays<V::Value, i64>> Locate<V, F> {
-    const ALL: [One; 3] = [locate::<V, F>, locate_avx2::<V, F>, locate_avx512::<V, F>];
-}
-
-#[cfg_attr(
-    all(target_arch = "x86_64", not(miri)),
-    target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")
-)]
-unsafe fn locate_avx512<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
-    locate::<V, F>(input, inout);
-}
-
-#[cfg_attr(
-    all(target_arch = "x86_64", not(miri)),
-    target_feature(enable = "avx2")
-)]
-unsafe fn locate_avx2<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let Some(words) = V::WORDS
-        && inout.len() < GROUP * V::STEP
-    {
-        // The compiler's loop over a whole group is faster than this one, and its loop over less than a group far slower.
-        let done = x86::locate_words(words, F::GREATEST, input, inout);
-        return locate::<V, F>(&input[done..], &mut inout[done..]);
-    }
-    locate::<V, F>(input, inout);
+    };
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-mod x86 {
-    use super::Words;
-    use std::arch::x86_64::*;
-
-    /// Registers that are looked at together: two lines of memory, which are not written where everything stays.
-    const GROUP: usize = 4;
-
-    /// Elements of two words, a value and an index in the lower half of the second, two in a register. Both are compared where they lie,
-    /// the index as the upper half of its word. Returns the bytes that are done.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    pub(super) fn locate_words(
-        words: Words,
-        greatest: bool,
-        input: &[u8],
-        inout: &mut [u8],
-    ) -> usize {
-        const BYTES: usize = GROUP * 32;
-        let (sources, _) = input.as_chunks::<BYTES>();
-        let (targets, _) = inout.as_chunks_mut::<BYTES>();
-        // The second half of an index's word is padding, which stays.
-        let data = _mm256_set_epi32(0, -1, -1, -1, 0, -1, -1, -1);
-        for (source, target) in sources.iter().zip(targets.iter_mut()) {
-            let from = source.as_ptr().cast::<__m256i>();
-            let to = target.as_mut_ptr().cast::<__m256i>();
-            let mut goes = [_mm256_setzero_si256(); GROUP];
-            let mut any = _mm256_setzero_si256();
-            for (at, goes) in goes.iter_mut().enumerate() {
-                // SAFETY: the register lies in the group.
-                let (a, b) = unsafe {
-                    (
-                        _mm256_loadu_si256(from.add(at)),
-                        _mm256_loadu_si256(to.add(at)),
-                    )
-                };
-                *goes = _mm256_and_si256(goes_where(words, greatest, a, b), data);
-                any = _mm256_or_si256(any, *goes);
-            }
-            if _mm256_testz_si256(any, any) == 1 {
-                continue;
-            }
-            for (at, goes) in goes.into_iter().enumerate() {
-                // SAFETY: as above.
-                unsafe {
-                    let (a, b) = (
-                        _mm256_loadu_si256(from.add(at)),
-                        _mm256_loadu_si256(to.add(at)),
-                    );
-                    _mm256_storeu_si256(to.add(at), _mm256_blendv_epi8(b, a, goes));
-                }
-            }
-        }
-        sources.len().min(targets.len()) * BYTES
-    }
-
-    /// The elements of `b` that do not stay, all bits of each.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn goes_where(words: Words, greatest: bool, a: __m256i, b: __m256i) -> __m256i {
-        let (less, more) = match words {
-            Words::Integers => (_mm256_cmpgt_epi64(b, a), _mm256_cmpgt_epi64(a, b)),
-            Words::Doubles => {
-                let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
-                (
-                    _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)),
-                    _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(b, a)),
-                )
-            }
-        };
-        let (stays, wins) = match greatest {
-            true => (less, more),
-            false => (more, less),
-        };
-        let lower = _mm256_cmpgt_epi64(_mm256_slli_epi64::<32>(b), _mm256_slli_epi64::<32>(a));
-        // From an index's word to its value's.
-        let lower = _mm256_shuffle_epi32::<0b01_00_11_10>(lower);
-        let goes = _mm256_andnot_si256(stays, _mm256_or_si256(wins, lower));
-        _mm256_shuffle_epi32::<0b01_00_01_00>(goes)
-    }
+in_registers! {
+    sse2, "sse2", _mm_cmplt_ps, _mm_cmplt_pd,
+    __m128i as Register _mm_setzero_si128 as zero _mm_set1_epi64x as each_long _mm_loadu_si128 as load _mm_storeu_si128 as store
+    _mm_and_si128 as and _mm_or_si128 as or _mm_andnot_si128 as and_not _mm_movemask_epi8 as bits
+    _mm_cmpgt_epi32 as more _mm_cmpeq_epi32 as equal _mm_sub_epi64 as minus _mm_slli_epi32 as shifted
+    _mm_unpacklo_epi64 as lower_longs _mm_unpackhi_epi64 as upper_longs _mm_unpacklo_epi32 as lower_words
+    _mm_unpackhi_epi32 as upper_words _mm_shuffle_epi32 as copied _mm_shuffle_ps as shuffle
+    _mm_castsi128_ps as singles _mm_castps_si128 as of_singles _mm_castsi128_pd as doubles _mm_castpd_si128 as of_doubles
 }
 
-#[inline(always)]
-fn locate<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
-    let group = GROUP * V::STEP;
-    let whole = inout.len() / V::STEP * V::STEP;
-    let mut at = 0;
-    while at + group <= whole {
-        locate_group::<V, F>(&input[at..][..group], &mut inout[at..][..group]);
-        at += group;
-    }
-    if at < whole && whole >= group {
-        // A group that overlaps with the one before: what was chosen once stays.
-        let from = whole - group;
-        locate_group::<V, F>(&input[from..whole], &mut inout[from..whole]);
-        at = whole;
-    }
-    let mut targets = inout[at..].chunks_exact_mut(V::STEP);
-    let mut sources = input[at..].chunks_exact(V::STEP);
-    for (target, source) in targets.by_ref().zip(sources.by_ref()) {
-        choose::<V>(
-            F::stays(&V::words(source), &V::words(target)),
-            source,
-            target,
-        );
-    }
-    // The last element may end before its padding.
-    let (source, target) = (sources.remainder(), targets.into_remainder());
-    if !target.is_empty() {
-        let pair = |element: &[u8]| {
-            let mut whole = [0; 32];
-            whole[..V::INDEX + 4].copy_from_slice(&element[..V::INDEX + 4]);
-            V::words(&whole)
-        };
-        choose::<V>(F::stays(&pair(source), &pair(target)), source, target);
-    }
-}
-
-/// Elements that are looked at together; not so few that the compiler makes no loop of them.
-const GROUP: usize = 32;
-
-#[inline(always)]
-fn locate_group<V: Laid, F: Stays<V::Value, i64>>(source: &[u8], target: &mut [u8]) {
-    let mut stay = [0u64; GROUP];
-    let elements = (source.chunks_exact(V::STEP)).zip(target.chunks_exact(V::STEP));
-    for (stay, (source, target)) in stay.iter_mut().zip(elements) {
-        *stay = u64::from(F::stays(&V::words(source), &V::words(target)));
-    }
-    // Where everything stays, nothing is stored.
-    if stay.iter().fold(1, |all, stay| all & stay) == 1 {
-        return;
-    }
-    let elements = (source.chunks_exact(V::STEP)).zip(target.chunks_exact_mut(V::STEP));
-    for (stay, (source, target)) in stay.into_iter().zip(elements) {
-        choose::<V>(stay != 0, source, target);
-    }
-}
-
-/// Puts the source's element in the place of the target's, unless that stays.
-#[inline(always)]
-fn choose<V: Laid>(stays: bool, source: &[u8], target: &mut [u8]) {
-    let (source, target) = (&source[..V::INDEX + 4], &mut target[..V::INDEX + 4]);
-    let from = select_unpredictable(stays, target.as_ptr(), source.as_ptr());
-    // SAFETY: either has so many bytes; each part is read before it is written.
-    let (value, index) = unsafe {
-        (
-            V::load(std::slice::from_raw_parts(from, V::SIZE)),
-            from.add(V::INDEX).cast::<[u8; 4]>().read(),
-        )
-    };
-    value.store(&mut target[..V::SIZE]);
-    target[V::INDEX..].copy_from_slice(&index);
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+in_registers! {
+    avx2, "avx2", _mm256_cmp_ps::<_CMP_LT_OQ>, _mm256_cmp_pd::<_CMP_LT_OQ>,
+    __m256i as Register _mm256_setzero_si256 as zero _mm256_set1_epi64x as each_long _mm256_loadu_si256 as load _mm256_storeu_si256 as store
+    _mm256_and_si256 as and _mm256_or_si256 as or _mm256_andnot_si256 as and_not _mm256_movemask_epi8 as bits
+    _mm256_cmpgt_epi32 as more _mm256_cmpeq_epi32 as equal _mm256_sub_epi64 as minus _mm256_slli_epi32 as shifted
+    _mm256_unpacklo_epi64 as lower_longs _mm256_unpackhi_epi64 as upper_longs _mm256_unpacklo_epi32 as lower_words
+    _mm256_unpackhi_epi32 as upper_words _mm256_shuffle_epi32 as copied _mm256_shuffle_ps as shuffle
+    _mm256_castsi256_ps as singles _mm256_castps_si256 as of_singles _mm256_castsi256_pd as doubles _mm256_castpd_si256 as of_doubles
 }
 
 #[cfg(test)]

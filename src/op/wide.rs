@@ -20,7 +20,7 @@ pub(super) enum Width {
 }
 
 #[inline]
-pub(super) fn width() -> Width {
+fn width() -> Width {
     static FOUND: OnceLock<Width> = OnceLock::new();
     #[cfg(test)]
     if let Some(width) = AT_MOST.get() {
@@ -135,7 +135,7 @@ pub(super) struct Loops {
 }
 
 /// A loop of one source and `inout`.
-pub(super) type One = unsafe fn(&[u8], &mut [u8]);
+type One = unsafe fn(&[u8], &mut [u8]);
 
 impl Loops {
     /// Bytes that are in the first cache with those of the source.

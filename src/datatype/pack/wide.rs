@@ -198,7 +198,8 @@ mod avx512 {
         let mut room = rows(outer) * bytes * count;
         let mask = lowest(bytes);
         let ahead = stride.wrapping_mul(AHEAD) as isize;
-        let far = stride.unsigned_abs() >= FAR;
+        // Stores wait for nobody, as in `plain`.
+        let far = PACK && stride.unsigned_abs() >= FAR;
         each_row(outer, user, |mut user| {
             let safe = if bytes <= 64 {
                 roomy(count, bytes, room)
