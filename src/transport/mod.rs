@@ -9,6 +9,7 @@ pub mod deaths;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;
+pub mod net;
 pub mod ofi;
 mod paged;
 pub mod peer;

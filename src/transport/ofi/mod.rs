@@ -19,7 +19,6 @@ mod first;
 mod guests;
 mod library;
 mod losses;
-mod memory;
 mod order;
 mod pace;
 mod passed;
@@ -33,7 +32,6 @@ pub mod rma;
 mod rma_bindings;
 mod rma_port;
 mod straight;
-mod tagged;
 mod telling;
 #[cfg(test)]
 mod tests;
@@ -45,6 +43,7 @@ pub use guests::{Guest, Invitation};
 pub use rma_port::{LONGEST_ADDRESS, Registered, There};
 pub use straight::Place;
 
+use super::net::port::{Completion, Completions, Port, Sent};
 use super::paged::Paged;
 use super::peer::{State, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
@@ -56,15 +55,13 @@ use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
 use early::{Early, Kept};
-use endpoint::Entries;
 use first::First;
 use guests::{Guests, Terms};
-use library::Sent;
 use order::{Came, Order};
 use pace::Pace;
 use passed::Passed;
 use pool::Pool;
-use port::{Completion, Port};
+use port::MessagePort;
 use receiving::Receiving;
 use record::Record;
 use rustix::process::{Resource, getrlimit};
@@ -101,9 +98,6 @@ const TICK: u64 = 500_000_000;
 
 /// Looks in vain between two looks at the clock, which costs an eighth of one.
 const VAIN: u32 = 8;
-
-/// Providers whose messages come in one stream of bytes: what is missing is lost. What they say of it themselves (`comp_order`) is less.
-const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
 
 /// Descriptors that a process may have for each port: its own, and one for each connection.
 const DESCRIPTORS: u64 = 128;
@@ -192,7 +186,7 @@ pub struct Traffic {
 
 /// One engine's end of the fabric.
 pub struct Net {
-    port: Port,
+    port: Box<dyn Port>,
     /// The ports of the second engine and those that follow, until these engines are in use.
     further: Vec<Option<Further>>,
     /// The number of the engine.
@@ -234,7 +228,7 @@ pub struct Net {
 
 /// The port of an engine that is not in use yet, and its memory if that has to be registered: there may be no room for it later.
 struct Further {
-    port: Port,
+    port: Box<dyn Port>,
     pool: Option<Pool>,
 }
 
@@ -257,52 +251,47 @@ pub fn plan(total: usize) -> Plan {
 impl Net {
     /// Opens the end of the first engine of a process of this job. `settings`: a hash of what must be equal on all processes.
     ///
-    /// Errors: as [`Port::open`] says.
+    /// Errors: as [`MessagePort::open`] says.
     pub fn open(
         wish: &Wish<'_>,
         table: Arc<Table>,
         directory: Arc<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
-        let port = Port::open(wish)?;
+        let port = MessagePort::open(wish)?;
         rma::remember(wish, port.provider(), table.me());
-        Self::at(port, table, directory, settings)
+        Self::at(Box::new(port), table, directory, settings)
     }
 
     /// The end at this port.
     fn at(
-        port: Port,
+        port: Box<dyn Port>,
         table: Arc<Table>,
         directory: Arc<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut port = port;
-        let failed = |port: &Port, text| format!("{}: {text}", port.description());
-        let pool = Pool::new(&mut port).map_err(|text| failed(&port, text))?;
+        let failed = |port: &dyn Port, text| format!("{}: {text}", port.description());
+        let pool = Pool::new(&mut *port).map_err(|text| failed(&*port, text))?;
         let net = Self::with_word(word, port, pool, table, directory, settings);
         match net.receiving.is_deaf() {
-            Some(text) => Err(failed(&net.port, text.to_owned())),
+            Some(text) => Err(failed(&*net.port, text.to_owned())),
             None => Ok(net),
         }
     }
 
     fn with_word(
         word: u32,
-        port: Port,
+        port: Box<dyn Port>,
         pool: Pool,
         table: Arc<Table>,
         directory: Arc<dyn Directory>,
         settings: u64,
     ) -> Net {
-        let completes_in_order = COMPLETING_IN_ORDER.contains(&port.provider());
+        let completes_in_order = port.completes_in_order();
         let mut net = Net {
-            straight: Straight::new(
-                word,
-                port.longest(),
-                port.tag_bits(),
-                rma::has_adapter(port.provider()),
-            ),
+            straight: Straight::new(word, port.longest(), port.tag_bits(), port.has_adapter()),
             completes_in_order,
             keeps_early: !completes_in_order,
             border: STRAIGHT_BYTES.get() as usize,
@@ -328,7 +317,7 @@ impl Net {
             vain: 0,
             turns: Turns::default(),
         };
-        net.receiving.post_all(&net.pool, &mut net.port);
+        net.receiving.post_all(&net.pool, &mut *net.port);
         net
     }
 
@@ -345,7 +334,7 @@ impl Net {
                 break;
             };
             let pool = match port.wants_registration() {
-                true => match Pool::new(&mut port) {
+                true => match Pool::new(&mut *port) {
                     Ok(pool) => Some(pool),
                     Err(_) => break,
                 },
@@ -363,7 +352,7 @@ impl Net {
     /// The end of another engine. `None`: it has no port, for others were not told of one.
     pub fn for_engine(&mut self, engine: usize) -> Option<Net> {
         let Further { mut port, pool } = self.further.get_mut(engine.checked_sub(1)?)?.take()?;
-        let pool = pool.or_else(|| Pool::new(&mut port).ok())?;
+        let pool = pool.or_else(|| Pool::new(&mut *port).ok())?;
         let (table, directory) = (self.table.clone(), self.directory.clone());
         // One card has the word for all.
         let net = Net::with_word(self.word, port, pool, table, directory, self.settings);
@@ -528,7 +517,8 @@ impl Net {
                 record.encode(message);
                 fill(0, &mut message[Record::BYTES..]);
             };
-            let Some((sent, message)) = self.pool.send(port, (to, address), bytes, write) else {
+            let Some((sent, message)) = self.pool.send(&mut **port, (to, address), bytes, write)
+            else {
                 return false;
             };
             if let (Some(taken), Sent::Done) = (kept, &sent) {
@@ -716,19 +706,19 @@ impl Net {
             port,
             ..
         } = self;
-        receiving.give_back(buffer, pool, port);
+        receiving.give_back(buffer, pool, &mut **port);
     }
 
     /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
     pub fn look(&mut self) -> bool {
-        let mut entries = Entries::new();
-        let complete = self.port.poll(&mut entries);
-        let found = match complete {
-            [] => self.look_in_vain(),
-            _ => true,
+        let mut complete = Completions::new();
+        self.port.poll(&mut complete);
+        let found = match complete.is_empty() {
+            true => self.look_in_vain(),
+            false => true,
         };
-        for entry in complete {
-            self.handle(port::completion(entry));
+        for completion in complete {
+            self.handle(completion);
         }
         if !self.due.is_empty() {
             self.tell();
@@ -751,7 +741,8 @@ impl Net {
         if let Some(failure) = failure {
             self.handle(failure);
         }
-        self.receiving.give_back_all(&mut self.pool, &mut self.port);
+        self.receiving
+            .give_back_all(&mut self.pool, &mut *self.port);
         if let Some(text) = self.receiving.is_deaf() {
             let text = text.to_owned();
             self.lose_all(&text);

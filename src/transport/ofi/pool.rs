@@ -2,10 +2,7 @@
 //!
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
-use super::bindings::fi_context2;
-use super::library::Sent;
-use super::port::Port;
-use super::record::LARGEST;
+use crate::transport::net::port::{Context, LARGEST, Port, Sent};
 use std::ffi::c_void;
 
 /// Buffers for what comes in.
@@ -30,15 +27,15 @@ pub trait Register {
     fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String>;
 }
 
-impl Register for Port {
+impl Register for dyn Port + '_ {
     fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String> {
-        Ok(self.register(begin, bytes)?.description())
+        Ok(self.register(begin, bytes)?.description)
     }
 }
 
 /// See the module.
 pub struct Pool {
-    contexts: *mut fi_context2,
+    contexts: *mut Context,
     receiving: [Place; RECEIVING],
     /// Those that were made so far.
     sending: Vec<Place>,
@@ -50,7 +47,7 @@ pub struct Pool {
 // SAFETY: the memory belongs to the pool's owner alone, and to the provider.
 unsafe impl Send for Pool {}
 
-fn leaked(bytes: usize, register: &mut impl Register) -> Result<Place, String> {
+fn leaked(bytes: usize, register: &mut (impl Register + ?Sized)) -> Result<Place, String> {
     let begin = Box::leak(vec![0u8; bytes].into_boxed_slice()).as_mut_ptr();
     let description = register.describe(begin, bytes)?;
     Ok(Place { begin, description })
@@ -60,11 +57,9 @@ impl Pool {
     /// With the buffers for what comes in, and one for what leaves.
     ///
     /// Errors: they cannot be registered.
-    pub fn new(register: &mut impl Register) -> Result<Pool, String> {
-        let context = || fi_context2 {
-            internal: [std::ptr::null_mut(); 8],
-        };
-        let contexts: Vec<fi_context2> = (0..RECEIVING + SENDING).map(|_| context()).collect();
+    pub fn new(register: &mut (impl Register + ?Sized)) -> Result<Pool, String> {
+        let contexts = (0..RECEIVING + SENDING).map(|_| Context::default());
+        let contexts: Vec<Context> = contexts.collect();
         let none = Place {
             begin: std::ptr::null_mut(),
             description: std::ptr::null_mut(),
@@ -83,24 +78,24 @@ impl Pool {
         })
     }
 
-    fn context(&self, index: usize) -> *mut fi_context2 {
+    fn context(&self, index: usize) -> *mut Context {
         debug_assert!(index < RECEIVING + SENDING);
         self.contexts.wrapping_add(index)
     }
 
-    fn index(&self, context: *mut fi_context2) -> Option<usize> {
+    fn index(&self, context: *mut Context) -> Option<usize> {
         let bytes = (context as usize).checked_sub(self.contexts as usize)?;
-        let index = bytes / size_of::<fi_context2>();
+        let index = bytes / size_of::<Context>();
         (index < RECEIVING + SENDING).then_some(index)
     }
 
     /// A receive buffer and its context.
-    pub fn receiving(&self, index: usize) -> (Place, *mut fi_context2) {
+    pub fn receiving(&self, index: usize) -> (Place, *mut Context) {
         (self.receiving[index], self.context(index))
     }
 
     /// Has other memory for a receive buffer: the provider may still write to the old one. False: there is none.
-    pub fn renew(&mut self, index: usize, register: &mut impl Register) -> bool {
+    pub fn renew(&mut self, index: usize, register: &mut (impl Register + ?Sized)) -> bool {
         let place = leaked(RECEIVE_BYTES, register);
         place.is_ok_and(|place| {
             self.receiving[index] = place;
@@ -116,12 +111,12 @@ impl Pool {
     }
 
     /// Which receive buffer has this context.
-    pub fn receiver_of(&self, context: *mut fi_context2) -> Option<usize> {
+    pub fn receiver_of(&self, context: *mut Context) -> Option<usize> {
         self.index(context).filter(|index| *index < RECEIVING)
     }
 
     /// Which send buffer has this context.
-    pub fn sender_of(&self, context: *mut fi_context2) -> Option<usize> {
+    pub fn sender_of(&self, context: *mut Context) -> Option<usize> {
         self.index(context)?.checked_sub(RECEIVING)
     }
 
@@ -131,7 +126,7 @@ impl Pool {
     #[inline]
     pub fn send(
         &mut self,
-        port: &mut Port,
+        port: &mut dyn Port,
         (to, address): (u32, u64),
         bytes: usize,
         write: impl FnOnce(&mut [u8]),
@@ -152,7 +147,7 @@ impl Pool {
     }
 
     /// A free send buffer, if there is one, or one more can be registered. It is given back by [`Self::give`].
-    fn take(&mut self, register: &mut impl Register) -> Option<usize> {
+    fn take(&mut self, register: &mut (impl Register + ?Sized)) -> Option<usize> {
         if let Some(index) = self.free.pop() {
             return Some(index);
         }
@@ -188,7 +183,7 @@ impl Pool {
     }
 
     /// A send buffer that was taken, and its context.
-    fn sending(&self, index: usize) -> (Place, *mut fi_context2) {
+    fn sending(&self, index: usize) -> (Place, *mut Context) {
         (self.sending[index], self.context(RECEIVING + index))
     }
 }
@@ -249,6 +244,6 @@ mod tests {
         }
         assert_eq!((pool.in_use(), pool.take(&mut room).is_some()), (0, true));
         assert_eq!(pool.sender_of(std::ptr::null_mut()), None);
-        assert_eq!(pool.sender_of(usize::MAX as *mut fi_context2), None);
+        assert_eq!(pool.sender_of(usize::MAX as *mut Context), None);
     }
 }

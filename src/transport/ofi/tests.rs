@@ -3,11 +3,12 @@
 mod first;
 mod losses;
 
-use super::port::{Completion, Port};
+use super::port::MessagePort;
 use super::{Directory, Fabric, Net, Place, Wish};
 use crate::datatype::Buffer;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
+use crate::transport::net::port::Completion;
 use crate::transport::wire::{Header, LANDED, LEFT};
 use crate::transport::{Page, Peer, Route, State, Table};
 use parking_lot::Mutex;
@@ -67,13 +68,14 @@ fn pair_with(fabric: Fabric, registers: bool) -> Option<[Net; 2]> {
         one_host: true,
     };
     let open = |me: u32| {
-        let port = Port::open(&wish).map(|mut port| {
+        let port = MessagePort::open(&wish).map(|mut port| {
             if registers {
                 port.want_registration();
             }
             port
         });
-        let net = port.and_then(|port| Net::at(port, table(me), Arc::new(cards.clone()), 7));
+        let net =
+            port.and_then(|port| Net::at(Box::new(port), table(me), Arc::new(cards.clone()), 7));
         match net {
             Ok(net) => {
                 cards.0.lock().insert(me, net.card().unwrap());
@@ -166,7 +168,7 @@ fn memory_is_registered_for_as_long_as_it_is_used() {
     let Some(mut ends) = pair_with(Fabric::Tcp, true) else {
         return;
     };
-    let open = |ends: &[Net; 2]| ends.each_ref().map(|end| end.port.open_registrations);
+    let open = |ends: &[Net; 2]| ends.each_ref().map(|end| end.port.open_registrations());
     let at_first = super::pool::RECEIVING as u64 + 1;
     assert_eq!(open(&ends), [at_first; 2]);
     greet(&mut ends);

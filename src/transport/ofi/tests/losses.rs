@@ -3,8 +3,8 @@
 use super::super::pool::RECEIVING;
 use super::{Net, buffer, greet, packet, pair, pair_with, until};
 use crate::transport::Loss;
+use crate::transport::net::port::Completion;
 use crate::transport::ofi::Fabric;
-use crate::transport::ofi::port::Completion;
 use crate::transport::wire::Header;
 use rustix::net::{
     Shutdown, SocketAddr, SocketAddrAny, getpeername, getsockname, shutdown, sockopt,
