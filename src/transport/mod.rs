@@ -54,7 +54,7 @@ pub mod collective {
 
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
-use ofi::Net;
+use net::Net;
 use shm::endpoint::Endpoint;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
@@ -194,7 +194,7 @@ impl Transport {
         match to {
             Route::Shm(index) => self.shm.plan(index as usize, total),
             Route::Link(seat) => self.linked(seat).plan(seat.index(), total),
-            Route::Net(_) => ofi::plan(total),
+            Route::Net(_) => net::plan(total),
             #[cfg(test)]
             Route::Loopback(_) => loopback::plan(total),
             Route::Own => no_transport(),

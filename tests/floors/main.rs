@@ -50,7 +50,8 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 /// one that is not needed any more has to go.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
-    ("transport::ofi", &["engine", "dynamic", "process"]),
+    ("transport::net", &["engine", "dynamic", "process"]),
+    ("transport::ofi", &["process"]),
     (
         "transport",
         &[

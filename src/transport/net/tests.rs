@@ -3,12 +3,12 @@
 mod first;
 mod losses;
 
-use super::port::MessagePort;
-use super::{Directory, Fabric, Net, Place, Wish};
+use super::port::Completion;
+use super::{Directory, Net, Place};
 use crate::datatype::Buffer;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
-use crate::transport::net::port::Completion;
+use crate::transport::ofi::{Fabric, MessagePort, Wish};
 use crate::transport::wire::{Header, LANDED, LEFT};
 use crate::transport::{Page, Peer, Route, State, Table};
 use parking_lot::Mutex;
@@ -75,7 +75,7 @@ fn pair_with(fabric: Fabric, registers: bool) -> Option<[Net; 2]> {
             port
         });
         let net =
-            port.and_then(|port| Net::at(Box::new(port), table(me), Arc::new(cards.clone()), 7));
+            port.and_then(|port| Net::new(Box::new(port), table(me), Arc::new(cards.clone()), 7));
         match net {
             Ok(net) => {
                 cards.0.lock().insert(me, net.card().unwrap());

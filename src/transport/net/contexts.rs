@@ -2,7 +2,7 @@
 //!
 //! Invariant: a context is used again only after its completion was read.
 
-use crate::transport::net::port::Context;
+use super::port::Context;
 
 /// Contexts that are made at a time.
 const CHUNK: usize = 64;

@@ -4,7 +4,7 @@
 //! coming in (`docs/fabric.md`, "Receive buffers").
 
 use super::pool::{self, Pool, RECEIVE_BYTES, RECEIVING};
-use crate::transport::net::port::{Port, Sent};
+use super::port::{Port, Sent};
 
 #[derive(Clone, Copy, Default)]
 struct Buffer {

@@ -2,7 +2,7 @@
 //!
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
-use crate::transport::net::port::{Context, LARGEST, Port, Sent};
+use super::port::{Context, LARGEST, Port, Sent};
 use std::ffi::c_void;
 
 /// Buffers for what comes in.

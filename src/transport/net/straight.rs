@@ -8,10 +8,10 @@
 //! follow it on a connection of `net` or `tcp`.
 
 use super::contexts::Contexts;
+use super::port::{Context, Registered, Run, Sent};
 use super::{Arrived, NO_BUFFER, Net};
 use crate::datatype::Buffer;
 use crate::os::tell;
-use crate::transport::net::port::{Context, Registered, Run, Sent};
 use crate::transport::wire::{self, Header};
 use std::collections::BTreeMap;
 

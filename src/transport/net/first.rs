@@ -12,11 +12,11 @@
 
 use super::early::{self, Kept};
 use super::order::Came;
+use super::port::Sent;
 use super::record::{self, Record};
 use super::turns::Series;
 use super::{Net, PATIENCE, Peer};
 use crate::os::monotonic_nanoseconds;
-use crate::transport::net::port::Sent;
 use std::collections::VecDeque;
 use std::ops::Range;
 
