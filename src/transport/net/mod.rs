@@ -6,6 +6,7 @@
 //! in it, whatever else the engine waits for.
 #![allow(unsafe_code)]
 
+mod arriving;
 mod card;
 mod contexts;
 mod credit;
@@ -20,6 +21,7 @@ mod pool;
 pub mod port;
 mod receiving;
 mod record;
+mod sending;
 mod straight;
 mod telling;
 #[cfg(test)]
@@ -32,21 +34,20 @@ pub use straight::Place;
 use super::paged::Paged;
 use super::peer::{State, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
-use super::wire::{self, Header, Packet};
-use crate::error::Outside;
+use super::wire::{Header, Packet};
 use crate::os::monotonic_nanoseconds;
 use crate::queue::ring;
 use crate::variables::Variable;
 use card::Card;
 use credit::Credit;
-use early::{Early, Kept};
+use early::Early;
 use first::First;
 use guests::{Guests, Terms};
-use order::{Came, Order};
+use order::Order;
 use pace::Pace;
 use passed::Passed;
 use pool::Pool;
-use port::{Completion, Completions, Port, Sent};
+use port::{Completions, Port};
 use receiving::Receiving;
 use record::Record;
 use rustix::process::{Resource, getrlimit};
@@ -411,176 +412,6 @@ impl Net {
         self.peers.of(process, Peer::default)
     }
 
-    /// Sends a packet. False: no room now.
-    #[inline]
-    pub fn push(&mut self, to: u32, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        let pushed = self.transmit(to, header, fill);
-        if pushed {
-            self.pace.expect();
-        }
-        pushed
-    }
-
-    /// Hands a message to the provider: a packet of the engine's, or a record of the transport's own, which needs no credit and is not held
-    /// back. The peer is looked up once.
-    fn transmit(
-        &mut self,
-        to: u32,
-        header: &Header,
-        mut fill: impl FnMut(usize, &mut [u8]),
-    ) -> bool {
-        /// No provider injects more than this at once that is worth it.
-        const SMALL: usize = 128;
-        let is_packet = !record::is_own(header.kind);
-        let bytes = Record::BYTES + header.length as usize;
-        let in_order = self.completes_in_order;
-        let Self { peers, port, .. } = self;
-        let peer = peers.of(to, Peer::default);
-        // What the peer has taken when it has the record, if that is kept. One of the transport's own is not counted: the peer has it when it
-        // has taken a packet behind it.
-        let is_last = header.kind == record::LOST;
-        let kept = (in_order && peer.first.keeps() && !is_last).then(|| {
-            peer.credit.count().wrapping_add(match is_packet {
-                true => credit::charge(bytes),
-                false => 1,
-            })
-        });
-        let may = peer.broken.is_none()
-            && !peer.lost
-            && (peer.passes || !peer.held)
-            && peer.credit.has_room(bytes);
-        if is_packet && !may {
-            return false;
-        }
-        let Some((address, word)) = peer.contact else {
-            return self.find(to) && self.transmit(to, header, fill);
-        };
-        let sign = peer.terms.map_or(header.process, |terms| terms.sign());
-        let record = Record {
-            header: Header {
-                process: sign,
-                ..*header
-            },
-            word: peer.order.word(word),
-            taken: match header.kind {
-                // The peer keeps what it has sent until it is told.
-                record::AGAIN => 0,
-                _ => peer.credit.untold(),
-            },
-        };
-        // The loss of an injected message does not tell whose it was; a question is there to tell that, and in the first contact all may be lost.
-        let may_inject = header.kind != record::ASK && kept.is_none() && !is_last;
-        let sent = if may_inject && bytes <= port.inject_bytes().min(SMALL) {
-            let mut message = [0u8; SMALL];
-            record.encode(&mut message);
-            fill(0, &mut message[Record::BYTES..bytes]);
-            port.inject(address, &message[..bytes])
-        } else {
-            let write = |message: &mut [u8]| {
-                record.encode(message);
-                fill(0, &mut message[Record::BYTES..]);
-            };
-            let Some((sent, message)) = self.pool.send(&mut **port, (to, address), bytes, write)
-            else {
-                return false;
-            };
-            if let (Some(taken), Sent::Done) = (kept, &sent) {
-                peer.first.keep(message, taken);
-            }
-            sent
-        };
-        match sent {
-            Sent::Done => {
-                self.traffic.records += 1;
-                peer.order.sent();
-                peer.refused.end();
-                if is_packet {
-                    self.traffic.copied += u64::from(header.length);
-                    peer.credit.sent(bytes);
-                    peer.met = true;
-                    // Whoever goes on is here again.
-                    peer.said_goodbye = false;
-                    peer.heard_goodbye = false;
-                }
-                true
-            }
-            Sent::Later => {
-                self.is_refused(to);
-                false
-            }
-            Sent::Failed(text) => {
-                self.fails_to_send(to, text);
-                false
-            }
-        }
-    }
-
-    /// Finds a peer's address. False: it has not told it yet.
-    #[cold]
-    fn find(&mut self, process: u32) -> bool {
-        let now = monotonic_nanoseconds();
-        if process as usize >= self.table.size() {
-            return false;
-        }
-        let peer = self.peer(process);
-        if now - peer.asked < ASK_AGAIN {
-            return false;
-        }
-        peer.asked = now;
-        let text = match self.directory.card(process) {
-            Ok(Some(text)) => text,
-            Ok(None) => return false,
-            Err(text) => {
-                self.lose(process, &text);
-                return false;
-            }
-        };
-        let card = match Card::of(&text) {
-            Some(card) => card,
-            None => self.fail(
-                process,
-                &format!("it has told \"{text}\", as another build of oxmpi does"),
-            ),
-        };
-        if card.settings != self.settings {
-            match self.directory.difference(process) {
-                Some(text) => end(text),
-                None => return false,
-            }
-        }
-        if card.provider != self.port.provider() {
-            self.fail(process, &format!("its provider is {}", card.provider));
-        }
-        let address = match self.engine.checked_sub(1) {
-            None => Some(&card.address),
-            Some(further) => card.further.get(further),
-        };
-        let address = match address {
-            Some(address) => self.port.insert(address),
-            None => Err(format!("it has no port for engine {}", self.engine)),
-        };
-        match address {
-            Ok(address) => {
-                self.peer(process).contact = Some((address, card.word));
-                true
-            }
-            Err(text) => {
-                self.lose(process, &text);
-                false
-            }
-        }
-    }
-
-    /// Ends the job: a process is of another build, or has other settings.
-    #[cold]
-    fn fail(&self, process: u32, text: &str) -> ! {
-        end(format!(
-            "no messages can be sent to rank {process} on {} by {}: {text}",
-            self.directory.host(process),
-            self.port.description()
-        ))
-    }
-
     /// Whether packets came in that the engine has not taken.
     #[inline]
     pub fn has_packet(&self) -> bool {
@@ -717,145 +548,6 @@ impl Net {
         has_failed
     }
 
-    fn handle(&mut self, completion: Completion) {
-        match completion {
-            Completion::Sent(context) => {
-                if let Some(index) = self.pool.sender_of(context) {
-                    self.pool.give(index);
-                } else {
-                    self.piece_ended(context, None, None);
-                }
-            }
-            Completion::Received {
-                context,
-                data,
-                length,
-                released,
-            } => {
-                let Some(buffer) = self.pool.receiver_of(context) else {
-                    self.piece_ended(context, Some(length), None);
-                    return;
-                };
-                // A provider that only releases the buffer names no data.
-                let end = (released && length > 0 && self.completes_in_order)
-                    .then(|| self.pool.offset(buffer, data).wrapping_add(length));
-                // Else it was still coming into memory that the buffer has no more.
-                if length == 0 || self.pool.offset(buffer, data) < pool::RECEIVE_BYTES {
-                    self.receiving.came(buffer, length, released, end);
-                }
-                if length == 0 {
-                    self.give_back(buffer);
-                } else {
-                    let came = Kept {
-                        buffer,
-                        data,
-                        length,
-                    };
-                    if let Some(process) = self.take_in(came)
-                        && self.keeps_early
-                    {
-                        self.take_in_early(process);
-                    }
-                }
-            }
-            Completion::Failed { context, text } => {
-                if let Some(index) = self.pool.sender_of(context) {
-                    let process = self.pool.give(index);
-                    self.fails_to_send(process, text);
-                } else if let Some(buffer) = self.pool.receiver_of(context) {
-                    self.receiving.failed(buffer);
-                } else if !self.piece_ended(context, None, Some(text.clone())) {
-                    // An inject's failure says not whose. The one that misses it finds that out by a question, and tells.
-                    self.failed = Some(text);
-                    self.ask(true);
-                }
-            }
-        }
-    }
-
-    /// Takes a record that is the next of its sender. Returns that.
-    fn take_in(&mut self, came: Kept) -> Option<u32> {
-        let Kept {
-            buffer,
-            data,
-            length,
-        } = came;
-        // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
-        let message = unsafe { std::slice::from_raw_parts(data, length) };
-        let mut record = Record::decode(message)?;
-        let own = self.sender_of(&mut record)?;
-        let header = record.header;
-        let process = header.process;
-        let mut peer = self.peers.of(process, Peer::default);
-        let place = peer.order.came(own, record.word);
-        if place != Came::Foreign && (peer.lost || header.kind == record::LOST) {
-            self.take_of_lost(process, header.kind);
-            return None;
-        }
-        if header.kind == record::AGAIN && matches!(place, Came::Next | Came::Early(_)) {
-            // An early one, too: what it waits for may be what this process waits for. If the records are not here any more, the peer will
-            // find by a question that they are lost.
-            peer.first.want(header.context, header.tag as u32);
-            self.list(process);
-            peer = self.peers.of(process, Peer::default);
-        }
-        match place {
-            Came::Next => {}
-            Came::Foreign => return None,
-            // Sent again in the first contact.
-            Came::Again if self.completes_in_order => return None,
-            Came::Early(missing) if peer.may_come_early(self.completes_in_order) => {
-                self.keep_early(process, &record, came, missing);
-                return None;
-            }
-            place => {
-                self.loses_records(process, place);
-                return None;
-            }
-        }
-        peer.met = true;
-        peer.unanswered = 0;
-        peer.credit.confirmed(record.taken);
-        if peer.first.keeps() && record.taken != 0 {
-            peer.first.told(record.taken, peer.credit.count());
-        }
-        match header.kind {
-            record::TAKEN => peer.passed.confirmed = header.context,
-            record::HOLD => peer.held = true,
-            record::END_HOLD => peer.held = false,
-            record::ASK => {
-                peer.answer_due = true;
-                let lost = peer.passed.asked(header.context, monotonic_nanoseconds());
-                match lost {
-                    Some(pieces) => self.loses_records(process, Came::Early(pieces)),
-                    None => self.list(process),
-                }
-            }
-            record::AGAIN => {}
-            // Not what others send.
-            wire::LEFT | wire::LANDED => {}
-            record::GOODBYE => {
-                peer.heard_goodbye = true;
-                if !peer.said_goodbye {
-                    peer.goodbye_due = true;
-                    self.list(process);
-                }
-            }
-            _ => {
-                // The peer is here again, and waits for another goodbye when it leaves.
-                peer.heard_goodbye = false;
-                peer.said_goodbye = false;
-                self.receiving.keep(buffer);
-                self.arrived.push_back(Arrived {
-                    buffer,
-                    data,
-                    header,
-                });
-            }
-        }
-        Some(process)
-    }
-
     /// Whether a peer wants data to be held back.
     #[inline]
     pub fn is_held(&self, to: u32) -> bool {
@@ -876,10 +568,4 @@ impl Net {
         let peer = table.of(process);
         peer.has_died() || peer.state() == State::Finalized
     }
-}
-
-/// Ends the job: messages are or will be missing.
-#[cold]
-fn end(text: String) -> ! {
-    std::panic::panic_any(Outside(text))
 }
