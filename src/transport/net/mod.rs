@@ -22,6 +22,8 @@ pub mod port;
 mod receiving;
 mod record;
 mod sending;
+#[cfg(test)]
+mod simulated;
 mod straight;
 mod telling;
 #[cfg(test)]

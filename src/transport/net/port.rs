@@ -180,4 +180,9 @@ pub unsafe trait Port: Send {
     /// Registers nothing any more.
     #[cfg(test)]
     fn refuse_registration(&mut self);
+    /// Breaks all connections, if the port can do that itself.
+    #[cfg(test)]
+    fn cut(&mut self) -> bool {
+        false
+    }
 }

@@ -1,7 +1,7 @@
 //! The first contact: what a provider loses with a connection that gives way comes all the same, and once.
 
 use super::super::record::Record;
-use super::{Net, greet, packet, pair, until};
+use super::{Net, greet, packet, pairs, until};
 use crate::transport::wire::Header;
 
 /// Sends a record as if the provider had accepted it and dropped it.
@@ -45,30 +45,31 @@ fn records_of_the_first_contact_are_sent_again() {
         ([1, 1], 1),
         ([2, 3], 2),
     ] {
-        let Some(mut ends) = pair() else { return };
-        let mut came = [Vec::new(), Vec::new()];
-        for (from, lost) in lost.into_iter().enumerate() {
-            (0..lost).for_each(|context| send_in_vain(&mut ends, from, context));
-            for context in lost..lost + follow {
-                let header = numbered(from, context);
-                let to = 1 - from as u32;
-                // Nobody looks but to send, so both lose something before either knows.
-                until(&mut ends, |ends| ends[from].push(to, &header, |_, _| {}));
+        for mut ends in pairs() {
+            let mut came = [Vec::new(), Vec::new()];
+            for (from, lost) in lost.into_iter().enumerate() {
+                (0..lost).for_each(|context| send_in_vain(&mut ends, from, context));
+                for context in lost..lost + follow {
+                    let header = numbered(from, context);
+                    let to = 1 - from as u32;
+                    // Nobody looks but to send, so both lose something before either knows.
+                    until(&mut ends, |ends| ends[from].push(to, &header, |_, _| {}));
+                }
             }
-        }
-        until(&mut ends, |ends| {
-            for (end, came) in ends.iter_mut().zip(&mut came) {
-                came.extend(packet(end).map(|header| header.context));
+            until(&mut ends, |ends| {
+                for (end, came) in ends.iter_mut().zip(&mut came) {
+                    came.extend(packet(end).map(|header| header.context));
+                }
+                (0..2).all(|from| came[1 - from].len() == (lost[from] + follow) as usize)
+            });
+            for from in 0..2 {
+                assert!((0..lost[from] + follow).eq(came[1 - from].iter().copied()));
             }
-            (0..2).all(|from| came[1 - from].len() == (lost[from] + follow) as usize)
-        });
-        for from in 0..2 {
-            assert!((0..lost[from] + follow).eq(came[1 - from].iter().copied()));
+            // Both go on, and nothing is kept any more once something was told twice.
+            greet(&mut ends);
+            greet(&mut ends);
+            until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
         }
-        // Both go on, and nothing is kept any more once something was told twice.
-        greet(&mut ends);
-        greet(&mut ends);
-        until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
     }
 }
 
@@ -76,18 +77,19 @@ fn records_of_the_first_contact_are_sent_again() {
 #[test]
 fn records_behind_one_that_was_taken_are_sent_again() {
     for lost in [1, 3] {
-        let Some(mut ends) = pair() else { return };
-        greet(&mut ends);
-        assert!(ends[0].peer(1).first.keeps());
-        (0..lost).for_each(|context| send_in_vain(&mut ends, 0, context));
-        let header = numbered(0, lost);
-        until(&mut ends, |ends| ends[0].push(1, &header, |_, _| {}));
-        let mut came = Vec::new();
-        until(&mut ends, |ends| {
-            came.extend(packet(&mut ends[1]).map(|header| header.context));
-            came.len() == lost as usize + 1
-        });
-        assert!((0..=lost).eq(came));
+        for mut ends in pairs() {
+            greet(&mut ends);
+            assert!(ends[0].peer(1).first.keeps());
+            (0..lost).for_each(|context| send_in_vain(&mut ends, 0, context));
+            let header = numbered(0, lost);
+            until(&mut ends, |ends| ends[0].push(1, &header, |_, _| {}));
+            let mut came = Vec::new();
+            until(&mut ends, |ends| {
+                came.extend(packet(&mut ends[1]).map(|header| header.context));
+                came.len() == lost as usize + 1
+            });
+            assert!((0..=lost).eq(came));
+        }
     }
 }
 
@@ -110,48 +112,51 @@ fn a_send_that_fails_in_the_first_contact_loses_nothing() {
         (true, [1, 1]),
         (true, [0, 2]),
     ] {
-        let Some(mut ends) = pair() else { return };
-        if knows {
-            greet(&mut ends);
-        } else {
-            until(&mut ends, |ends| ends[0].find(1) && ends[1].find(0));
-        }
-        lose_and_fail(&mut ends, lost);
-        assert!(ends[0].peer(1).broken.is_none(), "the peer lives");
-        let mut came = [Vec::new(), Vec::new()];
-        until(&mut ends, |ends| {
-            for (end, came) in ends.iter_mut().zip(&mut came) {
-                came.extend(packet(end).map(|header| header.context));
+        for mut ends in pairs() {
+            if knows {
+                greet(&mut ends);
+            } else {
+                until(&mut ends, |ends| ends[0].find(1) && ends[1].find(0));
             }
-            (0..2).all(|from| came[1 - from].len() >= lost[from] as usize)
-        });
-        for from in 0..2 {
-            assert!((0..lost[from]).eq(came[1 - from].iter().copied()));
+            lose_and_fail(&mut ends, lost);
+            assert!(ends[0].peer(1).broken.is_none(), "the peer lives");
+            let mut came = [Vec::new(), Vec::new()];
+            until(&mut ends, |ends| {
+                for (end, came) in ends.iter_mut().zip(&mut came) {
+                    came.extend(packet(end).map(|header| header.context));
+                }
+                (0..2).all(|from| came[1 - from].len() >= lost[from] as usize)
+            });
+            for from in 0..2 {
+                assert!((0..lost[from]).eq(came[1 - from].iter().copied()));
+            }
+            greet(&mut ends);
         }
-        greet(&mut ends);
     }
 }
 
 #[test]
 fn what_goes_again_in_vain_comes_once() {
-    let Some(mut ends) = pair() else { return };
-    greet(&mut ends);
-    for _ in 0..3 {
-        lose_and_fail(&mut ends, [0, 0]);
-        until(&mut ends, |ends| {
-            assert!(ends.iter_mut().all(|end| packet(end).is_none()));
-            ends.iter().all(|end| end.due.is_empty())
-        });
+    for mut ends in pairs() {
+        greet(&mut ends);
+        for _ in 0..3 {
+            lose_and_fail(&mut ends, [0, 0]);
+            until(&mut ends, |ends| {
+                assert!(ends.iter_mut().all(|end| packet(end).is_none()));
+                ends.iter().all(|end| end.due.is_empty())
+            });
+        }
+        greet(&mut ends);
+        assert!(ends.iter_mut().all(|end| packet(end).is_none()));
     }
-    greet(&mut ends);
-    assert!(ends.iter_mut().all(|end| packet(end).is_none()));
 }
 
 #[test]
 fn a_send_that_fails_later_breaks_the_connection() {
-    let Some(mut ends) = pair() else { return };
-    (0..3).for_each(|_| greet(&mut ends));
-    until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
-    ends[0].fails_to_send(1, "the connection was reset".to_owned());
-    assert!(ends[0].peer(1).broken.is_some());
+    for mut ends in pairs() {
+        (0..3).for_each(|_| greet(&mut ends));
+        until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
+        ends[0].fails_to_send(1, "the connection was reset".to_owned());
+        assert!(ends[0].peer(1).broken.is_some());
+    }
 }
