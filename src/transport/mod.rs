@@ -370,6 +370,14 @@ impl Transport {
         self.net.as_mut().is_none_or(|net| net.has_left())
     }
 
+    /// Takes a process for lost that is reached over the fabric.
+    #[cold]
+    pub fn lose(&mut self, process: u32, why: &str) {
+        if let Route::Net(process) = self.table.of(process).route {
+            self.remote().lose(process, why);
+        }
+    }
+
     fn remote(&mut self) -> &mut Net {
         match &mut self.net {
             Some(net) => net,
