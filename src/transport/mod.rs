@@ -6,6 +6,7 @@
 
 pub mod calls;
 pub mod deaths;
+pub mod life;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;
@@ -19,6 +20,7 @@ pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
+pub use life::{Loss, State, World};
 pub use link::Link;
 /// Writes to and reads of windows of other hosts.
 pub mod rma {
@@ -26,7 +28,7 @@ pub mod rma {
     pub use super::ofi::{LONGEST_ADDRESS, Registered, There};
 }
 pub use paged::Paged;
-pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table, World};
+pub use peer::{NodeOf, Page, Peer, Route, Seat, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS, note_fork};

@@ -33,8 +33,9 @@ mod turns;
 pub use guests::{Guest, Invitation};
 pub use straight::Place;
 
+use super::life::State;
 use super::paged::Paged;
-use super::peer::{State, Table};
+use super::peer::Table;
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
 use super::wire::{Header, Packet};
 use crate::os::monotonic_nanoseconds;
