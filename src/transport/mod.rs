@@ -6,6 +6,7 @@
 
 pub mod calls;
 pub mod deaths;
+mod fabric;
 pub mod life;
 pub mod link;
 #[cfg(test)]
@@ -20,13 +21,13 @@ pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
-pub use life::{Loss, State, World};
 pub use link::Link;
 /// Writes to and reads of windows of other hosts.
 pub mod rma {
     pub use super::ofi::rma::{Begun, End, Move, Rma, opened, rma};
     pub use super::ofi::{LONGEST_ADDRESS, Registered, There};
 }
+pub use life::{Loss, State, World};
 pub use paged::Paged;
 pub use peer::{NodeOf, Page, Peer, Route, Seat, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
@@ -58,7 +59,6 @@ use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use net::Net;
 use shm::endpoint::Endpoint;
-use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
 static HEAP: OnceLock<Heap> = OnceLock::new();
@@ -110,17 +110,6 @@ impl Transport {
             has_others: true,
             ..Self::new(table, shm)
         }
-    }
-
-    /// Opens the way to other hosts, in a process whose job needs none.
-    pub fn set_net(&mut self, net: Net) {
-        self.net = Some(Box::new(net));
-        self.has_others = true;
-    }
-
-    /// The fabric, if there is one.
-    pub fn net(&mut self) -> Option<&mut Net> {
-        self.net.as_deref_mut()
     }
 
     /// The end of another engine of this process, which room was made for.
@@ -332,59 +321,6 @@ impl Transport {
         }
         self.has_others = self.net.is_some() || !self.links.is_empty();
         self.shown = None;
-    }
-
-    /// The next look for packets includes the fabric: the thread is about to yield or to sleep.
-    #[inline]
-    pub fn hurry(&mut self) {
-        if let Some(net) = &mut self.net {
-            net.hurry();
-        }
-    }
-
-    /// Whether there is a fabric to look at, which costs more than a look at the node's memory.
-    #[inline]
-    pub fn has_net(&self) -> bool {
-        self.net.is_some()
-    }
-
-    /// The descriptor that says that the fabric has something, for [`Waiter::watch`].
-    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.net.as_ref()?.descriptor()
-    }
-
-    /// The descriptor is watched.
-    pub fn set_watched(&mut self) {
-        if let Some(net) = &mut self.net {
-            net.set_watched();
-        }
-    }
-
-    /// Whether a thread that has announced itself may sleep: nothing is there, and what comes will wake it.
-    pub fn may_sleep(&mut self) -> bool {
-        self.net
-            .as_mut()
-            .is_none_or(|net| net.may_sleep() && ofi::rma::opened().is_none_or(rma::Rma::may_sleep))
-    }
-
-    /// Whether this process may leave the job as far as the fabric is concerned, which is asked until it is so.
-    pub fn has_left(&mut self) -> bool {
-        self.net.as_mut().is_none_or(|net| net.has_left())
-    }
-
-    /// Takes a process for lost that is reached over the fabric.
-    #[cold]
-    pub fn lose(&mut self, process: u32, why: &str) {
-        if let Route::Net(process) = self.table.of(process).route {
-            self.remote().lose(process, why);
-        }
-    }
-
-    fn remote(&mut self) -> &mut Net {
-        match &mut self.net {
-            Some(net) => net,
-            None => no_fabric(),
-        }
     }
 
     /// The payload of the packet that [`Self::peek`] showed.
@@ -659,14 +595,6 @@ impl Transport {
         self.shm.can_fence_all()
     }
 
-    /// Whether every waker is reached by a sleeper's fence; if not, sleep for short times only.
-    pub fn fences_reach_all(&self) -> bool {
-        self.shm.fences_reach_all()
-            && self.net.as_ref().is_none_or(|net| {
-                net.is_watched() && ofi::rma::opened().is_none_or(rma::Rma::is_watched)
-            })
-    }
-
     /// The node's memory, for collective operations.
     pub fn node_memory(&self) -> &Endpoint {
         &self.shm
@@ -684,12 +612,6 @@ fn no_transport() -> ! {
 #[inline(never)]
 fn no_link() -> ! {
     unreachable!("a route by a link that has ended")
-}
-
-#[cold]
-#[inline(never)]
-fn no_fabric() -> ! {
-    unreachable!("a route by a fabric that was not opened")
 }
 
 #[cfg(test)]
