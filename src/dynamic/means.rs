@@ -12,7 +12,7 @@ use crate::launch::{self, SegmentPlan};
 use crate::os::process::open_of;
 use crate::transport::layout;
 use crate::transport::link::{Place, Plan};
-use crate::transport::ofi::Guest;
+use crate::transport::net::Guest;
 use std::os::fd::OwnedFd;
 
 /// Which part this process has in a meeting.

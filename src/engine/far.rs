@@ -9,7 +9,7 @@ use super::{WAITER, enter, lifelines};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
 use crate::os::addresses;
-use crate::transport::ofi::{Guest, Invitation, Net};
+use crate::transport::net::{Guest, Invitation, Net};
 use crate::transport::{Peer, Route, Table, Transport, Waiter};
 use parking_lot::Mutex;
 use std::net::TcpStream;

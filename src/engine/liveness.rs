@@ -114,6 +114,12 @@ pub fn loss_by_death(process: u32) -> bool {
     })
 }
 
+/// Takes a process for lost, because a connection to it has broken that messages do not use.
+#[cold]
+pub fn lose(engine: &mut Engine, process: u32, why: &str) {
+    engine.transport.lose(process, why);
+}
+
 /// The error of a wait for a lost rank.
 #[cold]
 pub fn error(engine: &Engine, process: u32) -> Error {

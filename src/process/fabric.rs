@@ -5,7 +5,8 @@ use crate::error::{Class, Error, Result};
 use crate::launch::{self, Job, Launcher};
 use crate::os::tell;
 use crate::transport::Table;
-use crate::transport::ofi::{Directory, FABRIC, Fabric, Net, Wish};
+use crate::transport::net::{Directory, Net};
+use crate::transport::ofi::{self, FABRIC, Fabric, Wish};
 use crate::variables::show::SHOW;
 use std::sync::Arc;
 
@@ -53,20 +54,25 @@ impl Directory for Store {
     }
 }
 
-/// What libfabric is asked for.
-fn asked(
+/// Opens the first engine's end of the fabric.
+///
+/// Errors: as [`ofi::open`] and [`Net::new`] say.
+fn open_end(
     fabric: Fabric,
     one_host: bool,
-    open: impl FnOnce(&Wish<'_>) -> std::result::Result<Net, String>,
+    table: Arc<Table>,
+    settings: u64,
 ) -> std::result::Result<Net, String> {
     let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
-    open(&Wish {
+    let wish = Wish {
         fabric,
         library: library.as_deref(),
         interface: interface.as_deref(),
         one_host,
-    })
+    };
+    let port = ofi::open(&wish, table.me())?;
+    Net::new(port, table, Arc::new(Store), settings)
 }
 
 fn show(rank: u32, net: &Net) {
@@ -80,16 +86,14 @@ fn show(rank: u32, net: &Net) {
 
 /// Opens a fabric for a process that meets others of another host, and whose job has no need for one. Nobody else asks for its card.
 ///
-/// Errors: as [`Net::open`] says.
+/// Errors: as [`open_end`] says.
 pub(super) fn open_late(table: Arc<Table>) -> std::result::Result<Net, String> {
     let fabric = match FABRIC.get() {
         Fabric::No => Fabric::Auto,
         fabric => fabric,
     };
     let (hash, _) = settings::told();
-    let net = asked(fabric, false, |wish| {
-        Net::open(wish, table, Arc::new(Store), hash)
-    })?;
+    let net = open_end(fabric, false, table, hash)?;
     show(JOB.get().map_or(0, |job| job.rank), &net);
     Ok(net)
 }
@@ -107,10 +111,7 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>, engines: usize)
     };
     let (hash, values) = settings::told();
     let one_host = !launch::nodes::are_hosts();
-    let net = asked(fabric, one_host, |wish| {
-        Net::open(wish, table, Arc::new(Store), hash)
-    });
-    let mut net = net.map_err(failed)?;
+    let mut net = open_end(fabric, one_host, table, hash).map_err(failed)?;
     net.open_further(engines);
     // Whoever sees the card sees the settings.
     job.put(&settings_key(job.rank), &values)?;

@@ -6,9 +6,9 @@
 use super::ThreadLevel;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
-use crate::transport::ofi;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
+use crate::transport::{net, ofi};
 use crate::variables::pretend::PRETEND;
 use crate::variables::show::SHOW;
 use crate::variables::{self, Listed, Variable};
@@ -102,6 +102,8 @@ pub struct Chapter {
     pub variables: &'static [&'static dyn Listed],
 }
 
+static FABRIC: &[&dyn Listed] = &[&ofi::FABRIC, &ofi::rma::FABRIC_RMA, &net::STRAIGHT_BYTES];
+
 static OWN: &[&dyn Listed] = &[
     &THREAD_LEVEL,
     &SUPPRESS_ABORT_MESSAGE,
@@ -145,11 +147,7 @@ pub fn chapters() -> [Chapter; 15] {
             "Memory that the ranks of a node share.",
             layout::VARIABLES,
         ),
-        (
-            "fabric",
-            "What carries messages between nodes.",
-            ofi::VARIABLES,
-        ),
+        ("fabric", "What carries messages between nodes.", FABRIC),
         (
             "waiting",
             "How ranks wait for messages.",

@@ -6,9 +6,12 @@
 
 pub mod calls;
 pub mod deaths;
+mod fabric;
+pub mod life;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;
+pub mod net;
 pub mod ofi;
 mod paged;
 pub mod peer;
@@ -24,8 +27,9 @@ pub mod rma {
     pub use super::ofi::rma::{Begun, End, Move, Rma, opened, rma};
     pub use super::ofi::{LONGEST_ADDRESS, Registered, There};
 }
+pub use life::{Loss, State, World};
 pub use paged::Paged;
-pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table, World};
+pub use peer::{NodeOf, Page, Peer, Route, Seat, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS, note_fork};
@@ -53,9 +57,8 @@ pub mod collective {
 
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
-use ofi::Net;
+use net::Net;
 use shm::endpoint::Endpoint;
-use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
 static HEAP: OnceLock<Heap> = OnceLock::new();
@@ -72,7 +75,7 @@ pub struct Transport {
     shm: Endpoint,
     /// Only in jobs whose nodes have a fabric between them.
     net: Option<Box<Net>>,
-    /// Links to processes of other jobs, by number; `None`: a link that has ended, whose number is free.
+    /// To processes of other jobs, by number; those that have ended leave their places to others.
     links: Vec<Option<Box<Link>>>,
     /// Whether there is a fabric, or a link.
     has_others: bool,
@@ -107,17 +110,6 @@ impl Transport {
             has_others: true,
             ..Self::new(table, shm)
         }
-    }
-
-    /// Opens the way to other hosts, in a process whose job needs none.
-    pub fn set_net(&mut self, net: Net) {
-        self.net = Some(Box::new(net));
-        self.has_others = true;
-    }
-
-    /// The fabric, if there is one.
-    pub fn net(&mut self) -> Option<&mut Net> {
-        self.net.as_deref_mut()
     }
 
     /// The end of another engine of this process, which room was made for.
@@ -193,7 +185,7 @@ impl Transport {
         match to {
             Route::Shm(index) => self.shm.plan(index as usize, total),
             Route::Link(seat) => self.linked(seat).plan(seat.index(), total),
-            Route::Net(_) => ofi::plan(total),
+            Route::Net(_) => net::plan(total),
             #[cfg(test)]
             Route::Loopback(_) => loopback::plan(total),
             Route::Own => no_transport(),
@@ -331,51 +323,6 @@ impl Transport {
         self.shown = None;
     }
 
-    /// The next look for packets includes the fabric: the thread is about to yield or to sleep.
-    #[inline]
-    pub fn hurry(&mut self) {
-        if let Some(net) = &mut self.net {
-            net.hurry();
-        }
-    }
-
-    /// Whether there is a fabric to look at, which costs more than a look at the node's memory.
-    #[inline]
-    pub fn has_net(&self) -> bool {
-        self.net.is_some()
-    }
-
-    /// The descriptor that says that the fabric has something, for [`Waiter::watch`].
-    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.net.as_ref()?.descriptor()
-    }
-
-    /// The descriptor is watched.
-    pub fn set_watched(&mut self) {
-        if let Some(net) = &mut self.net {
-            net.set_watched();
-        }
-    }
-
-    /// Whether a thread that has announced itself may sleep: nothing is there, and what comes will wake it.
-    pub fn may_sleep(&mut self) -> bool {
-        self.net
-            .as_mut()
-            .is_none_or(|net| net.may_sleep() && ofi::rma::opened().is_none_or(rma::Rma::may_sleep))
-    }
-
-    /// Whether this process may leave the job as far as the fabric is concerned, which is asked until it is so.
-    pub fn has_left(&mut self) -> bool {
-        self.net.as_mut().is_none_or(|net| net.has_left())
-    }
-
-    fn remote(&mut self) -> &mut Net {
-        match &mut self.net {
-            Some(net) => net,
-            None => no_fabric(),
-        }
-    }
-
     /// The payload of the packet that [`Self::peek`] showed.
     #[inline(always)]
     pub fn payload(&self, packet: &Packet, take: impl FnMut(usize, &[u8])) {
@@ -459,7 +406,7 @@ impl Transport {
         }
     }
 
-    /// Takes back [`Self::hold`]; `from_all`: also in the receive queue that all peers share.
+    /// Takes that back; `from_all`: nobody is to hold anything back.
     #[cold]
     pub fn end_hold(&mut self, origin: Route, from_all: bool) {
         match origin {
@@ -648,14 +595,6 @@ impl Transport {
         self.shm.can_fence_all()
     }
 
-    /// Whether the fence of a sleeping thread reaches all that may wake it; if not, it may sleep for short times only.
-    pub fn fences_reach_all(&self) -> bool {
-        self.shm.fences_reach_all()
-            && self.net.as_ref().is_none_or(|net| {
-                net.is_watched() && ofi::rma::opened().is_none_or(rma::Rma::is_watched)
-            })
-    }
-
     /// The node's memory, for collective operations.
     pub fn node_memory(&self) -> &Endpoint {
         &self.shm
@@ -673,12 +612,6 @@ fn no_transport() -> ! {
 #[inline(never)]
 fn no_link() -> ! {
     unreachable!("a route by a link that has ended")
-}
-
-#[cold]
-#[inline(never)]
-fn no_fabric() -> ! {
-    unreachable!("a route by a fabric that was not opened")
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@
 //! Invariant: process numbers are the job's. What a transport calls a peer (an index in its segment) stays in the route.
 
 use super::calls::{self, COMMUNICATORS, Calls};
+use super::life::{
+    ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, REAPED, RECEIVES_CLOSED, State,
+    UNREACHABLE, World, told,
+};
 use super::paged::Paged;
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
@@ -21,62 +25,6 @@ pub const NAME_BYTES: usize = NAME_WORDS * 8;
 pub const WINDOW: u32 = u32::MAX - 1;
 /// [`Page::context`] of a wait at a file: [`Page::tag`] is its handle.
 pub const FILE: u32 = u32::MAX - 2;
-
-/// Where a rank is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum State {
-    /// Has not called MPI_Init yet.
-    NotJoined = 0,
-    /// Between MPI_Init and MPI_Finalize.
-    Joined = 1,
-    /// Has finished MPI_Finalize.
-    Finalized = 2,
-    /// Has called MPI_Abort (or met an error that is fatal).
-    Aborted = 3,
-}
-
-/// Where a rank is between MPI_Init and MPI_Finalize, sessions apart: what mpiexec thinks of its end depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum World {
-    /// Has not called MPI_Init (yet).
-    Before = 0,
-    Initialized = 1,
-    /// MPI_Finalize has returned an error.
-    Failed = 2,
-    Finalized = 3,
-}
-
-// Bits of `Page::lost`.
-const FINALIZING: u32 = 1;
-const RECEIVES_CLOSED: u32 = 2;
-const EXITED: u32 = 4;
-/// mpiexec has waited for the process.
-const REAPED: u32 = 64;
-// Bits of an `End` besides those.
-const FINALIZED: u32 = 8;
-const NEVER_STARTED: u32 = 16;
-const UNREACHABLE: u32 = 32;
-
-/// Why nothing more is to be expected from a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// It is in MPI_Finalize.
-    Finalizing,
-    /// It has exited without ever calling MPI_Init.
-    NeverStarted,
-    Exited,
-    /// The connection to it has broken, and with it what was under way. It may live.
-    Unreachable,
-}
-
-impl Loss {
-    /// Whether the process takes and sends nothing more, and is not only in MPI_Finalize.
-    pub fn is_end(self) -> bool {
-        self != Loss::Finalizing
-    }
-}
 
 /// A short text that can be written while others read it.
 #[derive(Default)]
@@ -354,60 +302,6 @@ impl Page {
     pub fn set_world(&self, world: World) {
         self.world.store(world as u32, Ordering::Release);
     }
-}
-
-/// What mpiexec has told this host of the end of a process of another host: a word in the segment. Zero: nothing.
-#[repr(transparent)]
-pub struct End(AtomicU32);
-
-impl End {
-    /// What others are told of a process whose host is lost.
-    pub const LOST: u32 = EXITED | RECEIVES_CLOSED;
-
-    /// Whether the process has gone without MPI_Finalize, as far as this one can see: others may wait for it.
-    pub fn is_death(known: u32) -> bool {
-        known & UNREACHABLE != 0 || known & EXITED != 0 && known & FINALIZED == 0
-    }
-
-    /// Keeps what [`Page::known_end`] has said of it.
-    pub fn tell(&self, known: u32) {
-        self.0.store(known, Ordering::Release); // pairs with `load`
-    }
-
-    fn load(&self) -> u32 {
-        self.0.load(Ordering::Acquire)
-    }
-
-    fn state(&self) -> State {
-        match self.load() {
-            known if known & FINALIZED != 0 => State::Finalized,
-            known if known & NEVER_STARTED != 0 => State::NotJoined,
-            _ => State::Joined,
-        }
-    }
-
-    /// Why nothing more is to be expected from a process of which that is known.
-    fn loss_in(known: u32) -> Option<Loss> {
-        match known {
-            known if known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
-            known if known & UNREACHABLE != 0 => Some(Loss::Unreachable),
-            known if known & EXITED != 0 => Some(Loss::Exited),
-            known if known & FINALIZING != 0 => Some(Loss::Finalizing),
-            _ => None,
-        }
-    }
-}
-
-/// A word for each process of the job, where it has several hosts and a keeper that writes them.
-static ENDS: OnceLock<&'static [End]> = OnceLock::new();
-
-/// Says where the ends of processes of other hosts are told.
-pub fn told_ends(ends: &'static [End]) {
-    let _ = ENDS.set(ends);
-}
-
-fn told() -> impl Iterator<Item = &'static End> {
-    ENDS.get().into_iter().flat_map(|ends| ends.iter())
 }
 
 /// How packets reach a process.
@@ -750,54 +644,6 @@ impl Table {
 mod tests {
     use super::*;
     use crate::sync::keep::keep;
-
-    #[test]
-    fn a_rank_that_comes_late_is_no_loss() {
-        let page = Page::default();
-        assert_eq!(page.loss(), None);
-        page.set_exited();
-        assert_eq!(page.loss(), Some(Loss::NeverStarted));
-        page.clear_loss();
-        page.set_state(State::Joined);
-        assert_eq!((page.loss(), page.receives_closed()), (None, false));
-        page.set_finalizing(true);
-        assert_eq!(
-            (page.loss(), page.receives_closed()),
-            (Some(Loss::Finalizing), false)
-        );
-        page.set_finalizing(false);
-        assert!(page.receives_closed());
-        page.set_exited();
-        assert_eq!(page.loss(), Some(Loss::Exited));
-    }
-
-    #[test]
-    fn an_end_says_what_the_page_says() {
-        let (page, end) = (Page::default(), End(AtomicU32::new(0)));
-        let agree = || {
-            end.tell(page.known_end());
-            assert_eq!(End::loss_in(end.load()), page.loss());
-            assert_eq!(End::is_death(page.known_end()), page.has_died());
-            assert_eq!(end.load() & RECEIVES_CLOSED != 0, page.receives_closed());
-        };
-        agree();
-        page.set_exited();
-        agree();
-        assert_eq!(end.state(), State::NotJoined);
-        page.clear_loss();
-        page.set_state(State::Joined);
-        agree();
-        page.set_finalizing(true);
-        agree();
-        page.set_finalizing(false);
-        agree();
-        assert_eq!(end.state(), State::Joined);
-        page.set_exited();
-        agree();
-        page.set_state(State::Finalized);
-        agree();
-        assert_eq!(end.state(), State::Finalized);
-    }
 
     #[test]
     fn a_broken_connection_is_a_loss_to_this_process_alone() {

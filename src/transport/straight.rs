@@ -4,7 +4,7 @@
 //! of its own transport ([`super::wire::LEFT`], [`super::wire::LANDED`]). Invariant: a buffer is used until that packet, or until
 //! [`Transport::abandon`] returns.
 
-pub use super::ofi::{Place, Traffic};
+pub use super::net::{Place, Traffic};
 pub use super::wire::{LANDED, LEFT};
 
 use super::{Route, Transport, no_transport};

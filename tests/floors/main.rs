@@ -50,7 +50,8 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 /// one that is not needed any more has to go.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
-    ("transport::ofi", &["engine", "dynamic", "process"]),
+    ("transport::net", &["engine", "dynamic", "process"]),
+    ("transport::ofi", &["process"]),
     (
         "transport",
         &[
@@ -97,6 +98,19 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "launcher",
         ],
     ),
+];
+
+/// Files of these folders of `src/` import nothing from those, but for the ones named last: records know no library, and what calls the library
+/// knows its port only.
+const APART: &[(&str, &str, &[&str])] = &[
+    ("transport/net/", "transport/ofi/", &[]),
+    (
+        "transport/ofi/",
+        "transport/net/",
+        &["transport/net/port.rs"],
+    ),
+    ("transport/shm/", "transport/net/", &[]),
+    ("transport/shm/", "transport/ofi/", &[]),
 ];
 
 /// Circles that there are, by crate and files. Each one can only become smaller, and goes from here when it is gone; none is added.
@@ -306,6 +320,38 @@ fn no_new_circle_of_imports() {
         }
     }
     assert!(text.is_empty(), "\n{text}");
+}
+
+#[test]
+fn records_and_library_are_apart() {
+    let core = core();
+    let edges = core.edges();
+    let arrows = || {
+        edges
+            .iter()
+            .flat_map(|(from, all)| all.iter().map(move |to| (*from, *to)))
+    };
+    let mut wrong = Vec::new();
+    for (folder, other, but) in APART {
+        let from_here = arrows().filter(|(from, _)| from.starts_with(folder));
+        let found = from_here.filter(|(_, to)| to.starts_with(other));
+        let found: BTreeSet<(&str, &str)> = found.collect();
+        let may = |to: &str| but.contains(&to);
+        let new = found.iter().filter(|(_, to)| !may(to));
+        wrong.extend(new.map(|(from, to)| format!("{from} imports {to}")));
+        let unused = but
+            .iter()
+            .filter(|file| found.iter().all(|(_, to)| to != *file));
+        wrong.extend(
+            unused.map(|file| format!("{folder} does not import {file}: take it off APART")),
+        );
+        let is_there = |folder: &str| edges.keys().any(|file| file.starts_with(folder));
+        assert!(
+            is_there(folder) && is_there(other),
+            "{folder} or {other} has no files"
+        );
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 /// The `static`s of a file that keep a function, by itself or in a structure of the file, which somebody else sets.

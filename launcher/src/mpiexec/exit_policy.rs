@@ -19,7 +19,7 @@ use super::stacks;
 use super::state::Wish;
 use super::supervisor::{Supervisor, WATCHED, tag};
 use super::table::{Row, render, render_short, signal_name};
-use oxmpi::transport::peer::End;
+use oxmpi::transport::life::End;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, test_kill_process_group};

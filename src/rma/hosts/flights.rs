@@ -197,7 +197,7 @@ impl Queue {
         }
     }
 
-    /// Makes the fabric go on. If the target is lost, or an operation has failed, all are given up.
+    /// Makes the fabric go on. If the target is lost, or an operation has failed, which is a loss, too, all are given up.
     fn poll_direct(&self, engine: &mut Engine, asks: bool) {
         let Some(rma) = opened().filter(|_| !self.state.lock().direct.is_empty()) else {
             return;
@@ -212,6 +212,9 @@ impl Queue {
             .take_if(|(_, since)| since.elapsed() > PATIENCE);
         if !is_lost && failed.is_none() {
             return;
+        }
+        if let Some((text, _)) = failed.as_ref().filter(|_| !is_lost) {
+            liveness::lose(engine, self.process, text);
         }
         for tracked in std::mem::take(&mut state.direct).into_values() {
             let error = match &failed {

@@ -5,6 +5,7 @@
 use super::bindings::*;
 use super::choice::Offer;
 use crate::os::library::Library;
+use crate::transport::net::port::Sent;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{null, null_mut};
 
@@ -174,15 +175,6 @@ pub(super) fn text_of(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned()
-}
-
-/// What came of an attempt to send.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Sent {
-    Done,
-    /// No room now, or the connection is being made.
-    Later,
-    Failed(String),
 }
 
 /// A function that every object of libfabric has; the headers allow null for those that nobody calls.

@@ -1,50 +1,45 @@
-//! The endpoint of a process's messages: sends, and receive buffers for several messages each. The calls of libfabric, and nothing of ours.
+//! The endpoint of a process's messages: libfabric's [`Port`].
 //!
-//! Invariants: a place that a call has been given stays where it is until its completion was read ([`super::pool`]); those of
-//! [`super::endpoint`].
+//! Memory is registered where a provider's network card reads and writes it by itself (FI_MR_LOCAL): buffers of a pool once, buffers of the program
+//! for one transfer each. A cache would have to notice whenever the program gives memory back to the system.
+//!
+//! Invariants: those of [`super::endpoint`].
 
 use super::bindings::*;
 use super::choice::{Offer, Wish, choose};
 use super::endpoint::{Endpoint, Entries};
-use super::library::{Functions, Sent, call, load, offers, text_of};
-use super::record::LARGEST;
+use super::library::{Functions, call, load, offers, text_of};
+use super::rma::has_adapter;
 use super::wanted::Wanted;
 use crate::os::cancellation::Uncancelled;
 use crate::os::signals::Actions;
+use crate::transport::net::port::{
+    Completion, Completions, Context, LARGEST, Port, Registered, Run, Sent,
+};
 use std::ffi::c_void;
 use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
 
-/// An entry of the completion queue.
-pub enum Completion {
-    /// A transmission is complete; its place is free.
-    Sent(*mut fi_context2),
-    /// A message has come into the buffer posted with this context; the buffer is the port's no more if it says `released`.
-    Received {
-        context: *mut fi_context2,
-        data: *const u8,
-        length: usize,
-        released: bool,
-    },
-    /// An operation failed.
-    Failed {
-        context: *mut fi_context2,
-        text: String,
-    },
-}
+/// Providers whose messages come in one stream of bytes: what is missing is lost. What they say of it themselves (`comp_order`) is less.
+const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
+
+const _: () = assert!(
+    size_of::<Context>() >= size_of::<fi_context2>()
+        && align_of::<Context>() >= align_of::<fi_context2>()
+);
 
 /// See the module.
-pub struct Port {
-    pub(super) endpoint: Endpoint,
+pub struct MessagePort {
+    endpoint: Endpoint,
     inject: usize,
-    pub(super) longest: usize,
-    pub(super) tag_bits: u64,
-    pub(super) registration: Wanted,
+    longest: usize,
+    tag_bits: u64,
+    registration: Wanted,
     /// Registrations that were made, and those that are there.
-    pub(super) registrations: u64,
-    pub(super) open_registrations: u64,
+    registrations: u64,
+    open_registrations: u64,
     #[cfg(test)]
-    pub(super) refuses_registration: bool,
+    refuses_registration: bool,
     description: String,
     provider: String,
     loopback: bool,
@@ -53,20 +48,20 @@ pub struct Port {
 }
 
 // SAFETY: what it was opened with is read only.
-unsafe impl Send for Port {}
+unsafe impl Send for MessagePort {}
 
-impl Port {
+impl MessagePort {
     /// Opens a port by the best provider.
     ///
     /// Errors: there is no library, it is too old, no provider serves, or the provider fails; the text says which.
-    pub fn open(wish: &Wish<'_>) -> Result<Port, String> {
+    pub fn open(wish: &Wish<'_>) -> Result<MessagePort, String> {
         let actions = Actions::now();
         let port = Self::open_by_library(wish);
         actions.restore();
         port
     }
 
-    fn open_by_library(wish: &Wish<'_>) -> Result<Port, String> {
+    fn open_by_library(wish: &Wish<'_>) -> Result<MessagePort, String> {
         let (library, path) = load(wish.library)?;
         let functions = Functions::of(&library).map_err(|text| format!("{path}: {text}"))?;
         let shown = format!(
@@ -94,7 +89,7 @@ impl Port {
                 // SAFETY: the library fills this in for every entry and its copies.
                 unsafe {
                     let ep = (*info).ep_attr;
-                    Ok(Port {
+                    Ok(MessagePort {
                         endpoint,
                         inject: (*(*info).tx_attr).inject_size as usize,
                         longest: (*ep).max_msg_size as usize,
@@ -116,60 +111,122 @@ impl Port {
         opened
     }
 
-    /// Opens another port of the same provider and interface, with objects of its own: another thread may use it at the same time.
-    ///
-    /// Errors: what the provider says.
-    pub fn another(&self) -> Result<Port, String> {
+    /// Has memory registered although the provider does not want it, from now on.
+    #[cfg(test)]
+    pub fn want_registration(&mut self) {
+        self.registration.local = true;
+    }
+
+    #[inline]
+    fn outcome(&self, function: &str, result: i64) -> Sent {
+        self.endpoint.functions.outcome(function, result)
+    }
+}
+
+// SAFETY: libfabric's completions have the context and the buffer of their operations, and one each but for FI_MULTI_RECV.
+unsafe impl Port for MessagePort {
+    fn another(&self) -> Result<Box<dyn Port>, String> {
         let actions = Actions::now();
         let endpoint = open(self.endpoint.functions, self.info);
         actions.restore();
-        Ok(Port {
+        Ok(Box::new(MessagePort {
             endpoint: endpoint.map_err(|text| format!("{}: {text}", self.description))?,
             registrations: 0,
             open_registrations: 0,
             description: self.description.clone(),
             provider: self.provider.clone(),
             ..*self
-        })
+        }))
     }
 
-    /// Library, version, provider, interface, and why.
-    pub fn description(&self) -> &str {
+    fn description(&self) -> &str {
         &self.description
     }
 
-    pub fn provider(&self) -> &str {
+    fn provider(&self) -> &str {
         &self.provider
     }
 
-    /// Whether its interface is the loopback one.
-    pub fn is_on_loopback(&self) -> bool {
+    fn is_on_loopback(&self) -> bool {
         self.loopback
     }
 
-    /// Messages of up to so many bytes go by [`Self::inject`].
-    pub fn inject_bytes(&self) -> usize {
+    fn has_adapter(&self) -> bool {
+        has_adapter(&self.provider)
+    }
+
+    fn completes_in_order(&self) -> bool {
+        COMPLETING_IN_ORDER.contains(&self.provider.as_str())
+    }
+
+    fn wants_registration(&self) -> bool {
+        self.registration.local
+    }
+
+    fn inject_bytes(&self) -> usize {
         self.inject
     }
 
-    /// The address that others reach this port by.
-    pub fn address(&self) -> Result<Vec<u8>, String> {
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    fn tag_bits(&self) -> u64 {
+        self.tag_bits
+    }
+
+    fn address(&self) -> Result<Vec<u8>, String> {
         self.endpoint.address()
     }
 
-    /// Learns a peer's address.
-    pub fn insert(&mut self, address: &[u8]) -> Result<u64, String> {
+    fn insert(&mut self, address: &[u8]) -> Result<u64, String> {
         self.endpoint.insert(address)
     }
 
-    /// Forgets a peer's address, and the connection with it.
-    pub fn remove(&mut self, address: u64) {
+    fn remove(&mut self, address: u64) {
         self.endpoint.remove(address);
     }
 
-    /// Sends a message of at most [`Self::inject_bytes`], which is copied.
+    fn register(&mut self, begin: *mut u8, bytes: usize) -> Result<Registered, String> {
+        if !self.registration.local {
+            return Ok(Registered::none());
+        }
+        #[cfg(test)]
+        if self.refuses_registration {
+            return Err("there is no room".to_owned());
+        }
+        self.registrations += 1;
+        let (access, key) = (u64::from(FI_SEND | FI_RECV), self.registrations);
+        let by_endpoint = self.registration.by_endpoint;
+        // SAFETY: nobody else may access it, and operations that do are given memory by their own rules.
+        let result = unsafe {
+            self.endpoint
+                .register((begin, bytes), access, key, by_endpoint)
+        };
+        let region = result.map_err(|why| {
+            format!(
+                "{bytes} bytes cannot be registered ({why}); the limit of locked memory may be too low (ulimit -l)"
+            )
+        })?;
+        self.open_registrations += 1;
+        Ok(Registered {
+            region: region.cast(),
+            // SAFETY: the region is open.
+            description: unsafe { (*region).mem_desc },
+        })
+    }
+
+    fn unregister(&mut self, registered: Registered) {
+        if registered.region.is_null() {
+            return;
+        }
+        self.open_registrations -= 1;
+        // SAFETY: the region was open, and nobody has it any more.
+        unsafe { Endpoint::close(registered.region.cast()) };
+    }
+
     #[inline]
-    pub fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
+    fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
         let _uncancelled = Uncancelled::begin();
         // SAFETY: the endpoint is open; the message is used during the call only.
         let result = unsafe {
@@ -184,18 +241,14 @@ impl Port {
         self.outcome("fi_inject", result)
     }
 
-    /// Sends a message out of memory with this description.
-    ///
-    /// # Safety
-    /// Message and context stay, and the message unchanged, until the completion with this context was read.
     #[inline]
-    pub unsafe fn send(
+    unsafe fn send(
         &mut self,
         to: u64,
         message: *const u8,
         bytes: usize,
         description: *mut c_void,
-        context: *mut fi_context2,
+        context: *mut Context,
     ) -> Sent {
         let _uncancelled = Uncancelled::begin();
         let part = (message.cast_mut(), bytes, description);
@@ -209,16 +262,12 @@ impl Port {
         self.outcome("fi_sendmsg", result)
     }
 
-    /// Gives the port a buffer for several messages.
-    ///
-    /// # Safety
-    /// Buffer and context stay, and nobody writes the buffer, until a completion with this context has said that it is released.
-    pub unsafe fn post(
+    unsafe fn post(
         &mut self,
         buffer: *mut u8,
         bytes: usize,
         description: *mut c_void,
-        context: *mut fi_context2,
+        context: *mut Context,
     ) -> Sent {
         let _uncancelled = Uncancelled::begin();
         let part = (buffer, bytes, description);
@@ -232,15 +281,45 @@ impl Port {
         self.outcome("fi_recvmsg", result)
     }
 
-    /// Makes progress. Returns what is complete; nothing may be a [`Self::failure`].
-    #[inline]
-    pub fn poll<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
-        self.endpoint.read(entries)
+    unsafe fn send_tagged(&mut self, to: u64, run: &Run) -> Sent {
+        let result = tagged(run, to, |message| {
+            // SAFETY: as in `send`.
+            unsafe {
+                let send = (*(*self.endpoint.ep).tagged).sendmsg;
+                call(send)(self.endpoint.ep, message, FI_COMPLETION.into())
+            }
+        });
+        self.outcome("fi_tsendmsg", result)
     }
 
-    /// Why the last [`Self::poll`] has found nothing, if an operation has failed.
+    unsafe fn receive_tagged(&mut self, run: &Run) -> Sent {
+        let result = tagged(run, u64::MAX, |message| {
+            // SAFETY: as in `send`.
+            unsafe {
+                let receive = (*(*self.endpoint.ep).tagged).recvmsg;
+                call(receive)(self.endpoint.ep, message, FI_COMPLETION.into())
+            }
+        });
+        self.outcome("fi_trecvmsg", result)
+    }
+
+    fn cancel(&mut self, context: *mut Context) {
+        let _uncancelled = Uncancelled::begin();
+        // SAFETY: the endpoint is open; a context that no operation has is none of the provider's.
+        unsafe {
+            let cancel = (*(*self.endpoint.ep).ops).cancel;
+            call(cancel)(&raw mut (*self.endpoint.ep).fid, context.cast());
+        }
+    }
+
     #[inline]
-    pub fn failure(&mut self) -> Option<Completion> {
+    fn poll(&mut self, complete: &mut Completions) {
+        let mut entries = Entries::new();
+        complete.extend(self.endpoint.read(&mut entries).iter().map(completion));
+    }
+
+    #[inline]
+    fn failure(&mut self) -> Option<Completion> {
         let failure = self.endpoint.failure()?;
         let (context, text) =
             failure.unwrap_or_else(|text| (null_mut(), format!("fi_cq_readerr: {text}")));
@@ -250,19 +329,22 @@ impl Port {
         })
     }
 
-    /// The descriptor that is readable when something may be complete, if the provider has one.
-    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.endpoint.descriptor()
     }
 
-    /// Whether a thread may sleep until the descriptor is readable; if not, there is something to poll for.
-    pub fn may_sleep(&mut self) -> bool {
+    fn may_sleep(&mut self) -> bool {
         self.endpoint.may_sleep()
     }
 
-    #[inline]
-    pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
-        self.endpoint.functions.outcome(function, result)
+    #[cfg(test)]
+    fn open_registrations(&self) -> u64 {
+        self.open_registrations
+    }
+
+    #[cfg(test)]
+    fn refuse_registration(&mut self) {
+        self.refuses_registration = true;
     }
 }
 
@@ -271,7 +353,7 @@ impl Port {
 fn in_one_part<T>(
     (begin, bytes, mut description): (*mut u8, usize, *mut c_void),
     peer: u64,
-    context: *mut fi_context2,
+    context: *mut Context,
     call: impl FnOnce(*const fi_msg) -> T,
 ) -> T {
     let part = iovec {
@@ -288,9 +370,29 @@ fn in_one_part<T>(
     })
 }
 
+/// Calls with the description of a tagged message that is one run of bytes, valid during the call.
+fn tagged<T>(run: &Run, peer: u64, call: impl FnOnce(*const fi_msg_tagged) -> T) -> T {
+    let _uncancelled = Uncancelled::begin();
+    let part = iovec {
+        iov_base: run.place.cast(),
+        iov_len: run.bytes as size_t,
+    };
+    let mut description = run.description;
+    call(&fi_msg_tagged {
+        msg_iov: &raw const part,
+        desc: &raw mut description,
+        iov_count: 1,
+        addr: peer,
+        tag: run.tag,
+        ignore: 0,
+        context: run.context.cast(),
+        data: 0,
+    })
+}
+
 /// What an entry says.
 #[inline]
-pub fn completion(entry: &fi_cq_tagged_entry) -> Completion {
+fn completion(entry: &fi_cq_tagged_entry) -> Completion {
     let context = entry.op_context.cast();
     if entry.flags & u64::from(FI_RECV | FI_MULTI_RECV) == 0 {
         return Completion::Sent(context);

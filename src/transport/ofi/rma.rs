@@ -6,10 +6,10 @@
 
 use super::bindings::fi_context2;
 use super::choice::{Fabric, Wish};
-use super::library::Sent;
 use super::rma_port::{Ended, LONGEST_ADDRESS, Registered, RmaPort, There};
 use crate::os::tell;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::transport::net::port::Sent;
 use crate::variables::Variable;
 use crate::variables::show::SHOW;
 use parking_lot::Mutex;

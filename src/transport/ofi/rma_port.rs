@@ -6,13 +6,14 @@
 use super::bindings::*;
 use super::choice::{Offer, Wish, choose};
 use super::endpoint::{Endpoint, Entries};
-use super::library::{Functions, Sent, call, load, offers};
+use super::library::{Functions, call, load, offers};
 use super::rma_bindings::{
     FI_DELIVERY_COMPLETE, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RMA, fi_msg_rma, fi_ops_rma,
     fi_rma_iov,
 };
 use crate::os::cancellation::Uncancelled;
 use crate::os::signals::Actions;
+use crate::transport::net::port::Sent;
 use std::ffi::c_void;
 use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;

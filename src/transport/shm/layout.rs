@@ -12,7 +12,8 @@ use crate::queue::ring::{self, Claim, Control, Producer, Ring, SLOT_BYTES, Slot}
 use crate::queue::shape::{self, shape};
 use crate::queue::shares;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::transport::peer::{self, End, Page};
+use crate::transport::life::End;
+use crate::transport::peer::{self, Page};
 use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;

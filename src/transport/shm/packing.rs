@@ -3,7 +3,8 @@
 use super::endpoint::Endpoint;
 use crate::queue::ring;
 use crate::transport::deaths;
-use crate::transport::peer::{self, NodeOf, Peer, Route, Table};
+use crate::transport::life;
+use crate::transport::peer::{NodeOf, Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
@@ -11,7 +12,7 @@ impl Endpoint {
     /// are reached over the fabric.
     pub fn table(&self, size: u32, node_of: NodeOf) -> Table {
         if let Some(ends) = self.common.segment.ends() {
-            peer::told_ends(ends);
+            life::told_ends(ends);
         }
         deaths::told_by(&self.common.segment.header().deaths);
         let own = self.processes[self.common.me];

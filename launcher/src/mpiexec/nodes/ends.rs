@@ -7,7 +7,7 @@
 use super::frames::Frame;
 use crate::mpiexec::state::Ends;
 use crate::mpiexec::supervisor::Supervisor;
-use oxmpi::transport::peer::End;
+use oxmpi::transport::life::End;
 use std::time::{Duration, Instant};
 
 /// Only what stays so for as long is told, but deaths: a job that ends as it should sends nothing of all its ranks' ends, and what a rank

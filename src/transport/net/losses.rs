@@ -61,7 +61,7 @@ impl Net {
 
     /// Takes a peer for lost, and says why, once.
     #[cold]
-    pub(super) fn lose(&mut self, process: u32, text: &str) {
+    pub fn lose(&mut self, process: u32, text: &str) {
         let is_guest = names::is_foreign(process);
         if is_guest && self.peers.get(process).is_none() {
             return;

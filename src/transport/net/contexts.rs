@@ -2,7 +2,7 @@
 //!
 //! Invariant: a context is used again only after its completion was read.
 
-use super::bindings::fi_context2;
+use super::port::Context;
 
 /// Contexts that are made at a time.
 const CHUNK: usize = 64;
@@ -10,19 +10,16 @@ const CHUNK: usize = 64;
 /// The contexts of pieces. A provider may have one until its completion, so they are never given back.
 #[derive(Default)]
 pub struct Contexts {
-    chunks: Vec<*mut fi_context2>,
+    chunks: Vec<*mut Context>,
     free: Vec<usize>,
     /// The transfer whose piece each one is of, and the number of that.
     used: Vec<Option<(u32, usize)>>,
 }
 
 impl Contexts {
-    pub fn take(&mut self, transfer: u32, piece: usize) -> (usize, *mut fi_context2) {
+    pub fn take(&mut self, transfer: u32, piece: usize) -> (usize, *mut Context) {
         if self.free.is_empty() {
-            let context = || fi_context2 {
-                internal: [std::ptr::null_mut(); 8],
-            };
-            let chunk: Vec<fi_context2> = (0..CHUNK).map(|_| context()).collect();
+            let chunk: Vec<Context> = (0..CHUNK).map(|_| Context::default()).collect();
             self.chunks
                 .push(Box::leak(chunk.into_boxed_slice()).as_mut_ptr());
             let first = self.used.len();
@@ -34,15 +31,15 @@ impl Contexts {
         (index, self.at(index))
     }
 
-    fn at(&self, index: usize) -> *mut fi_context2 {
+    fn at(&self, index: usize) -> *mut Context {
         self.chunks[index / CHUNK].wrapping_add(index % CHUNK)
     }
 
     /// Gives a context back that the provider has done with: the transfer whose piece it was of, and the number of that.
-    pub fn give(&mut self, context: *mut fi_context2) -> Option<(u32, usize)> {
+    pub fn give(&mut self, context: *mut Context) -> Option<(u32, usize)> {
         let index = self.chunks.iter().enumerate().find_map(|(number, chunk)| {
             let bytes = (context as usize).checked_sub(*chunk as usize)?;
-            let at = bytes / size_of::<fi_context2>();
+            let at = bytes / size_of::<Context>();
             (at < CHUNK).then_some(number * CHUNK + at)
         })?;
         let found = self.used[index].take()?;
@@ -58,7 +55,7 @@ impl Contexts {
     }
 
     /// Those that the provider has for pieces of a transfer.
-    pub fn of(&self, transfer: u32) -> impl Iterator<Item = *mut fi_context2> {
+    pub fn of(&self, transfer: u32) -> impl Iterator<Item = *mut Context> {
         let used = self.used.iter().enumerate();
         used.filter(move |(_, used)| used.is_some_and(|(number, _)| number == transfer))
             .map(|(index, _)| self.at(index))

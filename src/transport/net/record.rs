@@ -24,11 +24,6 @@ pub const AGAIN: u8 = 0xf5;
 /// The receiver is lost to the sender, which sends and takes nothing more: see [`super::losses`].
 pub const LOST: u8 = 0xf6;
 
-/// Bytes of payload of one message; a longer one is announced and goes in several.
-const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
-/// The longest message on the wire.
-pub const LARGEST: usize = Record::BYTES + LONGEST_PAYLOAD;
-
 /// Whether the engine never sees records of this kind.
 #[inline]
 pub fn is_own(kind: u8) -> bool {

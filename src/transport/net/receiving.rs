@@ -3,9 +3,8 @@
 //! Invariant: a buffer is posted again when the provider has released it, nobody reads a message in it any more, and none is still
 //! coming in (`docs/fabric.md`, "Receive buffers").
 
-use super::library::Sent;
 use super::pool::{self, Pool, RECEIVE_BYTES, RECEIVING};
-use super::port::Port;
+use super::port::{Port, Sent};
 
 #[derive(Clone, Copy, Default)]
 struct Buffer {
@@ -47,7 +46,7 @@ pub(super) struct Receiving {
 
 impl Receiving {
     /// Posts all buffers.
-    pub fn post_all(&mut self, pool: &Pool, port: &mut Port) {
+    pub fn post_all(&mut self, pool: &Pool, port: &mut dyn Port) {
         (0..RECEIVING).for_each(|index| self.post(index, pool, port));
     }
 
@@ -105,7 +104,7 @@ impl Receiving {
 
     /// Posts a buffer again, if it is free. What finds no room is posted by a later look. One that may still be written to has other memory
     /// from then on, if there is any.
-    pub fn give_back(&mut self, index: usize, pool: &mut Pool, port: &mut Port) {
+    pub fn give_back(&mut self, index: usize, pool: &mut Pool, port: &mut dyn Port) {
         let buffer = &self.buffers[index];
         if buffer.is_free() || buffer.is_doubtful() && pool.renew(index, port) {
             self.post(index, pool, port);
@@ -113,13 +112,13 @@ impl Receiving {
     }
 
     /// Posts all that are free.
-    pub fn give_back_all(&mut self, pool: &mut Pool, port: &mut Port) {
+    pub fn give_back_all(&mut self, pool: &mut Pool, port: &mut dyn Port) {
         for index in 0..RECEIVING {
             self.give_back(index, pool, port);
         }
     }
 
-    fn post(&mut self, index: usize, pool: &Pool, port: &mut Port) {
+    fn post(&mut self, index: usize, pool: &Pool, port: &mut dyn Port) {
         let (place, context) = pool.receiving(index);
         // SAFETY: nothing in the buffer is read any more, and it is used by nobody until it is released.
         let posted = unsafe {

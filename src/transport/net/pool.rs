@@ -2,10 +2,7 @@
 //!
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
-use super::bindings::fi_context2;
-use super::library::Sent;
-use super::port::Port;
-use super::record::LARGEST;
+use super::port::{Context, LARGEST, Port, Sent};
 use std::ffi::c_void;
 
 /// Buffers for what comes in.
@@ -22,23 +19,9 @@ pub struct Place {
     pub description: *mut c_void,
 }
 
-/// Registers memory for good.
-pub trait Register {
-    /// What it is called.
-    ///
-    /// Errors: it cannot be registered.
-    fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String>;
-}
-
-impl Register for Port {
-    fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String> {
-        Ok(self.register(begin, bytes)?.description())
-    }
-}
-
 /// See the module.
 pub struct Pool {
-    contexts: *mut fi_context2,
+    contexts: *mut Context,
     receiving: [Place; RECEIVING],
     /// Those that were made so far.
     sending: Vec<Place>,
@@ -50,9 +33,10 @@ pub struct Pool {
 // SAFETY: the memory belongs to the pool's owner alone, and to the provider.
 unsafe impl Send for Pool {}
 
-fn leaked(bytes: usize, register: &mut impl Register) -> Result<Place, String> {
+fn leaked(bytes: usize, port: &mut dyn Port) -> Result<Place, String> {
     let begin = Box::leak(vec![0u8; bytes].into_boxed_slice()).as_mut_ptr();
-    let description = register.describe(begin, bytes)?;
+    // It stays registered.
+    let description = port.register(begin, bytes)?.description;
     Ok(Place { begin, description })
 }
 
@@ -60,48 +44,46 @@ impl Pool {
     /// With the buffers for what comes in, and one for what leaves.
     ///
     /// Errors: they cannot be registered.
-    pub fn new(register: &mut impl Register) -> Result<Pool, String> {
-        let context = || fi_context2 {
-            internal: [std::ptr::null_mut(); 8],
-        };
-        let contexts: Vec<fi_context2> = (0..RECEIVING + SENDING).map(|_| context()).collect();
+    pub fn new(port: &mut dyn Port) -> Result<Pool, String> {
+        let contexts = (0..RECEIVING + SENDING).map(|_| Context::default());
+        let contexts: Vec<Context> = contexts.collect();
         let none = Place {
             begin: std::ptr::null_mut(),
             description: std::ptr::null_mut(),
         };
         let mut receiving = [none; RECEIVING];
         for place in &mut receiving {
-            *place = leaked(RECEIVE_BYTES, register)?;
+            *place = leaked(RECEIVE_BYTES, port)?;
         }
         Ok(Pool {
             contexts: Box::leak(contexts.into_boxed_slice()).as_mut_ptr(),
             receiving,
             // With one that is there sends go on, however little room there is later.
-            sending: vec![leaked(LARGEST, register)?],
+            sending: vec![leaked(LARGEST, port)?],
             to: vec![0],
             free: vec![0],
         })
     }
 
-    fn context(&self, index: usize) -> *mut fi_context2 {
+    fn context(&self, index: usize) -> *mut Context {
         debug_assert!(index < RECEIVING + SENDING);
         self.contexts.wrapping_add(index)
     }
 
-    fn index(&self, context: *mut fi_context2) -> Option<usize> {
+    fn index(&self, context: *mut Context) -> Option<usize> {
         let bytes = (context as usize).checked_sub(self.contexts as usize)?;
-        let index = bytes / size_of::<fi_context2>();
+        let index = bytes / size_of::<Context>();
         (index < RECEIVING + SENDING).then_some(index)
     }
 
     /// A receive buffer and its context.
-    pub fn receiving(&self, index: usize) -> (Place, *mut fi_context2) {
+    pub fn receiving(&self, index: usize) -> (Place, *mut Context) {
         (self.receiving[index], self.context(index))
     }
 
     /// Has other memory for a receive buffer: the provider may still write to the old one. False: there is none.
-    pub fn renew(&mut self, index: usize, register: &mut impl Register) -> bool {
-        let place = leaked(RECEIVE_BYTES, register);
+    pub fn renew(&mut self, index: usize, port: &mut dyn Port) -> bool {
+        let place = leaked(RECEIVE_BYTES, port);
         place.is_ok_and(|place| {
             self.receiving[index] = place;
             true
@@ -116,12 +98,12 @@ impl Pool {
     }
 
     /// Which receive buffer has this context.
-    pub fn receiver_of(&self, context: *mut fi_context2) -> Option<usize> {
+    pub fn receiver_of(&self, context: *mut Context) -> Option<usize> {
         self.index(context).filter(|index| *index < RECEIVING)
     }
 
     /// Which send buffer has this context.
-    pub fn sender_of(&self, context: *mut fi_context2) -> Option<usize> {
+    pub fn sender_of(&self, context: *mut Context) -> Option<usize> {
         self.index(context)?.checked_sub(RECEIVING)
     }
 
@@ -131,7 +113,7 @@ impl Pool {
     #[inline]
     pub fn send(
         &mut self,
-        port: &mut Port,
+        port: &mut dyn Port,
         (to, address): (u32, u64),
         bytes: usize,
         write: impl FnOnce(&mut [u8]),
@@ -152,7 +134,7 @@ impl Pool {
     }
 
     /// A free send buffer, if there is one, or one more can be registered. It is given back by [`Self::give`].
-    fn take(&mut self, register: &mut impl Register) -> Option<usize> {
+    fn take(&mut self, port: &mut dyn Port) -> Option<usize> {
         if let Some(index) = self.free.pop() {
             return Some(index);
         }
@@ -161,7 +143,7 @@ impl Pool {
             return None;
         }
         // Without room for one more, those that are there come back.
-        let place = leaked(LARGEST, register).ok()?;
+        let place = leaked(LARGEST, port).ok()?;
         self.sending.push(place);
         self.to.push(0);
         Some(index)
@@ -188,23 +170,18 @@ impl Pool {
     }
 
     /// A send buffer that was taken, and its context.
-    fn sending(&self, index: usize) -> (Place, *mut fi_context2) {
+    fn sending(&self, index: usize) -> (Place, *mut Context) {
         (self.sending[index], self.context(RECEIVING + index))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated::Medium;
     use super::*;
 
-    /// Gives each buffer the name that it begins with, until there is no room.
-    struct Room(usize);
-
-    impl Register for Room {
-        fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String> {
-            self.0 = self.0.checked_sub(bytes).ok_or("no room")?;
-            Ok(begin.cast())
-        }
+    fn port(room: usize) -> Box<dyn Port> {
+        Medium::new(true, true).port(room)
     }
 
     #[test]
@@ -213,33 +190,33 @@ mod tests {
             RECEIVING * RECEIVE_BYTES - 1,
             RECEIVING * RECEIVE_BYTES + LARGEST - 1,
         ] {
-            assert!(Pool::new(&mut Room(too_little)).is_err());
+            assert!(Pool::new(&mut *port(too_little)).is_err());
         }
-        let mut room = Room(RECEIVING * RECEIVE_BYTES + 2 * LARGEST);
-        let mut pool = Pool::new(&mut room).unwrap();
-        let taken: Vec<usize> = (0..2).map(|_| pool.take(&mut room).unwrap()).collect();
-        assert_eq!(pool.take(&mut room), None);
+        let mut port = port(RECEIVING * RECEIVE_BYTES + 2 * LARGEST);
+        let mut pool = Pool::new(&mut *port).unwrap();
+        let taken: Vec<usize> = (0..2).map(|_| pool.take(&mut *port).unwrap()).collect();
+        assert_eq!(pool.take(&mut *port), None);
         for index in taken {
             let (place, _) = pool.sending(index);
             assert_eq!(place.begin.cast(), place.description);
             pool.give(index);
         }
-        assert!(pool.take(&mut room).is_some());
+        assert!(pool.take(&mut *port).is_some());
     }
 
     #[test]
     fn buffers_are_found_by_their_contexts_and_used_again() {
-        let mut room = Room(usize::MAX);
-        let mut pool = Pool::new(&mut room).unwrap();
+        let mut port = port(usize::MAX);
+        let mut pool = Pool::new(&mut *port).unwrap();
         for index in 0..RECEIVING {
             let (_, context) = pool.receiving(index);
             assert_eq!(pool.receiver_of(context), Some(index));
             assert_eq!(pool.sender_of(context), None);
         }
         let taken: Vec<usize> = (0..SENDING)
-            .map(|_| pool.take(&mut room).unwrap())
+            .map(|_| pool.take(&mut *port).unwrap())
             .collect();
-        assert_eq!((pool.take(&mut room), pool.in_use()), (None, SENDING));
+        assert_eq!((pool.take(&mut *port), pool.in_use()), (None, SENDING));
         for index in taken {
             let (buffer, context) = pool.sending(index);
             assert!(!buffer.begin.is_null());
@@ -247,8 +224,8 @@ mod tests {
             assert_eq!(pool.receiver_of(context), None);
             pool.give(index);
         }
-        assert_eq!((pool.in_use(), pool.take(&mut room).is_some()), (0, true));
+        assert_eq!((pool.in_use(), pool.take(&mut *port).is_some()), (0, true));
         assert_eq!(pool.sender_of(std::ptr::null_mut()), None);
-        assert_eq!(pool.sender_of(usize::MAX as *mut fi_context2), None);
+        assert_eq!(pool.sender_of(usize::MAX as *mut Context), None);
     }
 }

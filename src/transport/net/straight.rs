@@ -7,11 +7,9 @@
 //! end's own, if nobody here wants it any more: the peer's receive has to be complete, and a message that no buffer awaits holds up all that
 //! follow it on a connection of `net` or `tcp`.
 
-use super::bindings::fi_context2;
 use super::contexts::Contexts;
-use super::memory::Registered;
-use super::tagged::Run;
-use super::{Arrived, NO_BUFFER, Net, Sent};
+use super::port::{Context, Registered, Run, Sent};
+use super::{Arrived, NO_BUFFER, Net};
 use crate::datatype::Buffer;
 use crate::os::tell;
 use crate::transport::wire::{self, Header};
@@ -88,7 +86,7 @@ impl Transfer {
     }
 
     /// The bytes of a piece and its tag.
-    fn run(&self, number: usize, context: *mut fi_context2) -> Run {
+    fn run(&self, number: usize, context: *mut Context) -> Run {
         let piece = self.place.piece as usize;
         let begin = number * piece;
         Run {
@@ -98,7 +96,7 @@ impl Transfer {
             },
             bytes: piece.min(self.bytes - begin),
             tag: self.place.tag.wrapping_add(number as u64),
-            description: self.registered.description(),
+            description: self.registered.description,
             context,
         }
     }
@@ -317,7 +315,7 @@ impl Net {
     /// The provider has done with a piece; `came`: so many bytes, if it came in; `failed`: why it is missing. False: the context is of none.
     pub(super) fn piece_ended(
         &mut self,
-        context: *mut fi_context2,
+        context: *mut Context,
         came: Option<usize>,
         failed: Option<String>,
     ) -> bool {

@@ -11,8 +11,8 @@
 //! all goes again, and the peer is asked for all that this process may have missed.
 
 use super::early::{self, Kept};
-use super::library::Sent;
 use super::order::Came;
+use super::port::Sent;
 use super::record::{self, Record};
 use super::turns::Series;
 use super::{Net, PATIENCE, Peer};
@@ -203,7 +203,7 @@ impl Net {
             return true;
         };
         let write = |message: &mut [u8]| message.copy_from_slice(record);
-        match pool.send(port, (to, address), record.len(), write) {
+        match pool.send(&mut **port, (to, address), record.len(), write) {
             Some((Sent::Done, _)) => {
                 peer.first.resent();
                 true
