@@ -12,10 +12,10 @@ use super::hints;
 use super::operations::Operations;
 use super::pointer::{self, Pointer};
 use super::view::View;
-use crate::coll::exchange_words;
+use crate::assembly::{agree_on, has_failed};
 use crate::comm::Comm;
 use crate::errhandler::Attached;
-use crate::error::{Class, Result, class_of, fail};
+use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::file::{self as os, File as Descriptor, How, Nature};
 use crate::sync::{AtomicBool, AtomicI64, Ordering};
@@ -131,29 +131,13 @@ pub fn open(
     handler: Attached,
 ) -> Result<&'static File> {
     let brought = checked(wish).and_then(|wish| Ok((wish, Reserved::new(comm)?)));
-    let mut words = [0; 3];
-    match &brought {
-        Ok((wish, reserved)) => words = [0, wish.amode as u64, reserved.offset()],
-        Err(error) => words[0] = error.class().value() as u64,
-    }
-    let all = exchange_words(comm, function, words)?;
-    let failed = all.iter().zip(0..).find(|(words, _)| words[0] != 0);
-    let (wish, reserved) = match (brought, failed) {
-        (Ok(brought), None) => brought,
-        (Err(error), Some((words, _))) if error.class().value() == words[0] as i32 => {
-            return Err(error);
-        }
-        (_, Some((words, rank))) => {
-            let class = class_of(words[0] as i32);
-            return fail!(
-                class,
-                "rank {rank} of {} has failed: {}",
-                comm.title(),
-                class.meaning()
-            );
-        }
-        (Err(error), None) => return Err(error),
+    let words = match &brought {
+        Ok((wish, reserved)) => [0, wish.amode as u64, reserved.offset()],
+        Err(_) => [0; 3],
     };
+    let ((wish, reserved), all) = agree_on(comm, function, brought, words, |rank, class| {
+        has_failed(rank, &comm.title(), class)
+    })?;
     same("amode", all.iter().map(|words| words[1] as i64))?;
     let board = Board::new(comm, function, all[0][2])?;
     // From now on the last rank to leave the board gives it back.
