@@ -1,8 +1,7 @@
 //! What all ranks of a file tell each other in a collective call, with their errors ([`crate::assembly`]).
 
-use super::board::{WORDS, Words};
 use super::file::File;
-use crate::assembly::{first_error, has_failed, word_of};
+use crate::assembly::{WORDS, Words, first_error, has_failed, word_of};
 use crate::error::{Class, Result, fail};
 use oxmpi_macros::both;
 
@@ -27,14 +26,14 @@ pub(super) struct Steps<'a, const BLOCK: bool> {
 
 impl Steps<'_, true> {
     fn exchange(&self, own: Words) -> Result<Vec<Words>> {
-        self.file.board.exchange(self.function, own)
+        self.file.board.assembly.exchange(self.function, own)
     }
 }
 
 impl Steps<'_, false> {
     async fn exchange(&self, own: Words) -> Result<Vec<Words>> {
         let board = &self.file.board;
-        board.exchange_in_task(self.function, own).await
+        board.assembly.exchange_in_task(self.function, own).await
     }
 }
 

@@ -68,7 +68,7 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 
 /// Opens the file here, and looks what it is.
 fn open_one(wish: &Wish, board: &Board, is_first: bool) -> Result<(Descriptor, Values)> {
-    let rank = board.rank() as i32;
+    let rank = board.assembly.rank() as i32;
     let only_writes = wish.amode & amode::WRONLY != 0;
     let mut how = How {
         // Mappings for writing need a descriptor that can be read, too.
@@ -171,7 +171,7 @@ pub fn open(
     opening.agree(function, &wish)?;
     let Opening { file } = opening;
     file::add(|handle| {
-        file.board.handle.store(handle, Ordering::Relaxed);
+        file.board.assembly.handle.store(handle, Ordering::Relaxed);
         File { handle, ..file }
     })
 }
@@ -224,7 +224,7 @@ impl Opening {
             let _ = os::unlink(&wish.path);
         }
         let all = agreed?;
-        let (values, own) = (all[0], all[self.file.board.rank()]);
+        let (values, own) = (all[0], all[self.file.board.assembly.rank()]);
         self.file.identity = (own[0], own[1]);
         if let Pointer::Apart(apart) = self.file.board.pointer() {
             let is_same = all.iter().all(|values| values[3] == all[0][3]);

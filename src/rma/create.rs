@@ -1,7 +1,7 @@
 //! Making windows and ending them.
 //!
-//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs one more. A
-//! window has no communicator and no context id: what its ranks share is its block, in a range of the heap that the lowest rank makes.
+//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs one more. What the
+//! ranks of a host share is the window's block, in a range of the heap that the lowest of them makes.
 //!
 //! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
 
@@ -12,20 +12,21 @@ use super::hosts::registered::{Direct, TOLD};
 use super::hosts::{Hosts, service};
 use super::info::{self, Method};
 use super::regions::Dynamic;
-use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
+use super::room::{LINE, MOST_ALIGNMENT, PAGE, private_key};
 use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
-use crate::assembly::agree_on;
+use crate::assembly::{Assembly, agree_on, no_memory, the_heap};
 use crate::attr::Attributes;
-use crate::comm::Comm;
+use crate::comm::{Comm, Maker};
 use crate::engine;
+use crate::engine::wait::Reason;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::queue::shape;
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
 use crate::transport::rma::Registered;
-use crate::transport::{FirstNotifier, Heap, heap};
+use crate::transport::{Heap, heap};
 use parking_lot::Mutex;
 
 /// What a rank asks for.
@@ -263,8 +264,8 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     }
     // What follows fails on no rank alone, but for handles that run out, which the ranks tell each other only then.
     let heap = the_heap()?;
-    let block = all[lowest_here(comm) as usize].block;
-    let Some(base) = heap.at(block, Block::bytes(ranks) as u64) else {
+    let block_offset = all[lowest_here(comm) as usize].block;
+    let Some(base) = heap.at(block_offset, Block::bytes(ranks) as u64) else {
         return fail!(Class::Intern, "the block of the window is not in the heap");
     };
     let is_private = |offer: &Offer| matches!(offer.place, Place::Private(_)) && ranks > 1;
@@ -284,17 +285,21 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Place::Heap(offset) => part_at(heap, shared, offset, all[rank].bytes)?,
         Place::Private(address) => address as usize,
     };
-    let targets = targets(comm, heap, shared, &all)?;
+    // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
+    let block = unsafe { Block::at(base, ranks) };
+    let area = comm.shares_memory().then(|| block.area());
+    let reason = |function, handle| Reason::at_window(function, None, handle);
+    let assembly = Assembly::new(comm, Maker::WinCreate, function, area, reason)?;
+    let targets = targets(&assembly, heap, shared, &all)?;
     let info = info::kept(wish.flavor, &wish.hints, is_contiguous)?;
     let window = window::add(|handle| Window {
         handle,
         flavor: wish.flavor,
-        members: comm.members().clone(),
+        assembly,
         rank,
         targets,
-        // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
-        block: unsafe { Block::at(base, ranks) },
-        block_offset: block,
+        block,
+        block_offset,
         access: Access::default(),
         element_mode,
         errhandler: Attached::predefined(ERRORS_ARE_FATAL),
@@ -306,6 +311,10 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;
+    window
+        .assembly
+        .handle
+        .store(window.handle, Ordering::Relaxed);
     taken.keep();
     let has_private = all.iter().any(is_private);
     match &window.hosts {
@@ -435,19 +444,11 @@ fn lay_out(
     Ok(start)
 }
 
-fn targets(comm: &Comm, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[Target]>> {
-    let notifiers: Vec<Option<FirstNotifier>> = {
-        let engine = engine::enter();
-        let members = comm.members();
-        (0..comm.size())
-            .map(|rank| engine.transport().notifier_of(members.process(rank)))
-            .collect()
-    };
+fn targets(assembly: &Assembly, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[Target]>> {
     let target = |(rank, offer): (usize, &Offer)| {
-        let process = comm.process(rank as i32);
-        let notifier = notifiers[rank];
+        let process = assembly.members().process(rank as i32);
         let (base, way, key) = match offer.place {
-            _ if notifier.is_none() => (0, Way::Remote, 0),
+            _ if !assembly.is_near(rank) => (0, Way::Remote, 0),
             Place::Nowhere => (0, Way::Direct, 0),
             Place::Heap(offset) => (
                 part_at(heap, shared, offset, offer.bytes)?,
@@ -465,7 +466,6 @@ fn targets(comm: &Comm, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[
             bytes: offer.bytes,
             unit: offer.unit,
             key,
-            notifier,
             process,
             way,
             held: AtomicU8::new(0),

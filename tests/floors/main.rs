@@ -55,7 +55,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "transport",
         &[
-            "engine", "comm", "coll", "rma", "io", "dynamic", "process", "launcher",
+            "engine", "comm", "coll", "assembly", "rma", "io", "dynamic", "process", "launcher",
         ],
     ),
     (
@@ -64,6 +64,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "comm",
             "pt2pt",
             "coll",
+            "assembly",
             "rma",
             "context_id",
             "lifetime",
