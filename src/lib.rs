@@ -52,8 +52,6 @@ pub mod comm;
 pub mod coll;
 #[cfg(not(loom))]
 pub mod pt2pt;
-#[cfg(not(loom))]
-pub mod rma;
 // floor 7
 #[cfg(not(loom))]
 pub mod context_id;
@@ -62,16 +60,21 @@ pub mod context_id;
 pub mod lifetime;
 // floor 9
 #[cfg(not(loom))]
-pub mod constructors;
+pub mod assembly;
 #[cfg(not(loom))]
-pub mod io;
+pub mod constructors;
 // floor 10
 #[cfg(not(loom))]
-pub mod dynamic;
+pub mod io;
+#[cfg(not(loom))]
+pub mod rma;
 // floor 11
 #[cfg(not(loom))]
-pub mod process;
+pub mod dynamic;
 // floor 12
+#[cfg(not(loom))]
+pub mod process;
+// floor 13
 #[cfg(not(loom))]
 pub mod tool;
 

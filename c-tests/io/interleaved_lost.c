@@ -33,7 +33,7 @@ static int fails(int code, const char *function)
     CHECK_INT(check_class_of(code), MPI_ERR_OTHER);
     MPI(MPI_Error_string(code, text, &length));
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD has ended", size - 1);
-    if (!strstr(text, wanted) || !strstr(text, "a file waits for all its ranks") || !strstr(text, function))
+    if (!strstr(text, wanted) || !strstr(text, "all ranks are waited for") || !strstr(text, function))
         check_failed(__FILE__, __LINE__, "the text is %s", text);
     return 1;
 }

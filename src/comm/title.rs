@@ -20,7 +20,7 @@ pub enum Maker {
     DistGraphCreateAdjacent,
     Dup,
     DupWithInfo,
-    /// The communicator of a file's own.
+    /// The communicator of a file's own; that of a window's is by WinCreate.
     FileOpen,
     GraphCreate,
     Idup,
@@ -32,6 +32,7 @@ pub enum Maker {
     Spawn,
     Split,
     SplitType,
+    WinCreate,
 }
 
 impl Maker {
@@ -60,6 +61,7 @@ impl Maker {
             Maker::IntercommMerge => "MPI_Intercomm_merge",
             Maker::Split => "MPI_Comm_split",
             Maker::SplitType => "MPI_Comm_split_type",
+            Maker::WinCreate => "MPI_Win_create",
         }
     }
 }

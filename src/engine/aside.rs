@@ -3,23 +3,44 @@
 //! Such a thread sleeps on the process's futex word, so that whoever wakes the process wakes it, too. Invariant: the condition is checked
 //! after each announcement and each sleep.
 
-use super::wait::{self, Looks};
+use super::wait::{self, Looks, Reason};
 use super::{WAITER, liveness};
 use crate::error::Result;
 use crate::node;
 use crate::os::schedule;
+use crate::sync::guarded;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// The longest sleep: a wake-up can be missed where the kernel has no fence for all cores.
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// Waits until it `holds`, what other ranks store. `missing` names a process because of which it may never.
+thread_local! {
+    static IS_HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread, one of the library's own, enters no engine from now on; debug builds check that.
+pub fn stay() {
+    IS_HERE.set(true);
+    guarded::never_on_this_thread();
+}
+
+/// Whether this thread is one of those.
+pub fn is_here() -> bool {
+    IS_HERE.get()
+}
+
+/// As [`wait::until_stored`], also on such a thread.
 ///
-/// Errors: MPI_ERR_OTHER, that process is lost.
+/// Errors: as there.
 pub fn until_stored(
+    reason: &Reason,
     holds: &mut dyn FnMut() -> bool,
     missing: &dyn Fn() -> Option<u32>,
 ) -> Result<()> {
+    if !is_here() {
+        return wait::until_stored(0, reason, holds, &|_| missing());
+    }
     let mut looks = Looks::default();
     until(|| looks.look(false, holds, missing)).map_err(liveness::explain)
 }

@@ -86,13 +86,13 @@ impl Reason {
         }
     }
 
-    /// A wait for an operation on a file.
+    /// A wait for an operation on a file; 0: on any, or one that has no handle yet.
     pub const fn at_file(function: &'static str, file: i32) -> Self {
-        Self {
-            tag: file,
-            context: FILE,
-            ..Self::of(function)
+        let mut reason = Self::of(function);
+        if file != 0 {
+            (reason.tag, reason.context) = (file, FILE);
         }
+        reason
     }
 }
 

@@ -1,8 +1,8 @@
-//! Agreement: an error of one rank in a collective call is one of the same class on all, so nobody waits for a rank that has left.
+//! What all ranks of a file tell each other in a collective call, with their errors ([`crate::assembly`]).
 
-use super::board::{WORDS, Words};
 use super::file::File;
-use crate::error::{Class, Result, class_of, fail};
+use crate::assembly::{WORDS, Words, first_error, has_failed, word_of};
+use crate::error::{Class, Result, fail};
 use oxmpi_macros::both;
 
 /// What a rank adds to its class.
@@ -11,31 +11,10 @@ pub type Values = [u64; WORDS - 1];
 pub const NOTHING: Values = [0; WORDS - 1];
 
 fn words(own: &Result<()>, values: Values) -> Words {
-    let class = own.as_ref().err().map_or(0, |error| error.class().value());
     std::array::from_fn(|at| match at {
-        0 => class as u64,
+        0 => word_of(own),
         _ => values[at - 1],
     })
-}
-
-/// The first error of all ranks, of the same class for all; the own one has its text.
-fn first_error(own: Result<()>, classes: &[i32], name: impl Fn() -> String) -> Result<()> {
-    let mut failed = classes.iter().zip(0..).filter(|(class, _)| **class != 0);
-    let Some((&class, rank)) = failed.next() else {
-        return own;
-    };
-    match own {
-        Err(error) if error.class().value() == class => Err(error),
-        _ => {
-            let class = class_of(class);
-            fail!(
-                class,
-                "rank {rank} of {} has failed: {}",
-                name(),
-                class.meaning()
-            )
-        }
-    }
 }
 
 /// Steps of all ranks together at a file: they block, or a task takes them further.
@@ -47,14 +26,14 @@ pub(super) struct Steps<'a, const BLOCK: bool> {
 
 impl Steps<'_, true> {
     fn exchange(&self, own: Words) -> Result<Vec<Words>> {
-        self.file.board.exchange(self.function, own)
+        self.file.board.assembly.exchange(self.function, own)
     }
 }
 
 impl Steps<'_, false> {
     async fn exchange(&self, own: Words) -> Result<Vec<Words>> {
         let board = &self.file.board;
-        board.exchange_in_task(self.function, own).await
+        board.assembly.exchange_in_task(self.function, own).await
     }
 }
 
@@ -76,23 +55,24 @@ impl Steps<'_, BLOCK> {
         own: Result<()>,
         values: Values,
     ) -> Result<(Vec<Values>, Result<()>)> {
-        let (classes, values) = self.bring(&own, values).await?;
-        Ok((values, first_error(own, &classes, || self.file.title())))
+        let (errors, values) = self.bring(&own, values).await?;
+        let describe = |rank, class| has_failed(rank, &self.file.title(), class);
+        Ok((values, first_error(own, errors, describe)))
     }
 
-    /// What all ranks bring, and the classes of their errors, 0 for none.
+    /// What all ranks bring, and [`word_of`] their errors.
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub(super) async fn bring(
         &self,
         own: &Result<()>,
         values: Values,
-    ) -> Result<(Vec<i32>, Vec<Values>)> {
+    ) -> Result<(Vec<u64>, Vec<Values>)> {
         let all = self.exchange(words(own, values)).await;
         let all = all.map_err(|error| error.context(self.file.title()))?;
         let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
         Ok((
-            all.iter().map(|words| words[0] as i32).collect(),
+            all.iter().map(|words| words[0]).collect(),
             all.iter().map(values).collect(),
         ))
     }
@@ -173,22 +153,6 @@ pub(super) fn same(argument: &str, mut values: impl Iterator<Item = i64>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
-
-    #[test]
-    fn the_first_error_is_all_ranks_error() {
-        let name = || "file".to_owned();
-        let own = |class| Err(Error::new(class, "own text"));
-        let (io, space) = (Class::Io.value(), Class::NoSpace.value());
-        assert!(first_error(Ok(()), &[0, 0], name).is_ok());
-        let error = first_error(Ok(()), &[0, io, space], name).unwrap_err();
-        assert_eq!(error.class(), Class::Io);
-        assert!(error.text().contains("rank 1"), "{error:?}");
-        let error = first_error(own(Class::NoSpace), &[0, io, space], name).unwrap_err();
-        assert_eq!(error.class(), Class::Io);
-        let error = first_error(own(Class::Io), &[0, io, io], name).unwrap_err();
-        assert_eq!(error.text(), "own text");
-    }
 
     #[test]
     fn different_values() {

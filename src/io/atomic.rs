@@ -16,10 +16,10 @@ use super::convert;
 use super::file::File;
 use super::ranges::{self, Ranges};
 use super::view::View;
-use super::{wait, workers};
 use crate::datatype::Buffer;
-use crate::engine::liveness;
 use crate::engine::published::Published;
+use crate::engine::wait::Reason;
+use crate::engine::{aside, liveness};
 use crate::error::{Class, Error, Result};
 use crate::os::backoff::Backoff;
 use crate::os::file::File as Descriptor;
@@ -55,8 +55,8 @@ impl Locker for Access<'_> {
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {
         let missing = || self.has_died(process).then_some(process);
-        wait::until(self.function, self.file.handle, holds, &missing)
-            .map_err(|_| self.failure(process))
+        let reason = Reason::at_file(self.function, self.file.handle);
+        aside::until_stored(&reason, holds, &missing).map_err(|_| self.failure(process))
     }
 
     fn wake(&self, process: u32) {
@@ -187,7 +187,7 @@ impl File {
         let access = Access {
             file: self,
             function,
-            process: self.board.process(),
+            process: self.board.assembly.process(),
             backoff: Cell::default(),
         };
         let held = Some(table.locks().lock(&access, range)?);
@@ -208,9 +208,9 @@ impl File {
         if descriptor.try_lock(first, bytes, range.exclusive)? {
             return Ok(());
         }
-        let mut published = (!workers::is_worker())
+        let mut published = (!aside::is_here())
             .then(|| {
-                let reason = wait::reason(function, self.handle);
+                let reason = Reason::at_file(function, self.handle);
                 Published::begin(&reason, 0, monotonic_nanoseconds())
             })
             .flatten();

@@ -67,7 +67,7 @@ impl File {
     }
 
     pub(super) fn rank(&self) -> i32 {
-        self.board.rank() as i32
+        self.board.assembly.rank() as i32
     }
 
     pub(super) fn descriptor(&self) -> Result<&Descriptor> {
@@ -87,7 +87,7 @@ impl File {
 
     /// The members' group.
     pub fn group(&self) -> Arc<crate::group::Group> {
-        self.board.members().group()
+        self.board.assembly.members().group()
     }
 
     /// What messages call it.

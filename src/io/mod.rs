@@ -19,7 +19,6 @@ mod file;
 mod hints;
 mod kind;
 mod mapped;
-mod messages;
 mod open;
 mod operations;
 mod pointer;

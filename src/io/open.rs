@@ -12,10 +12,10 @@ use super::hints;
 use super::operations::Operations;
 use super::pointer::{self, Pointer};
 use super::view::View;
-use crate::coll::exchange_words;
+use crate::assembly::{agree_on, has_failed};
 use crate::comm::Comm;
 use crate::errhandler::Attached;
-use crate::error::{Class, Result, class_of, fail};
+use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::file::{self as os, File as Descriptor, How, Nature};
 use crate::sync::{AtomicBool, AtomicI64, Ordering};
@@ -68,7 +68,7 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 
 /// Opens the file here, and looks what it is.
 fn open_one(wish: &Wish, board: &Board, is_first: bool) -> Result<(Descriptor, Values)> {
-    let rank = board.rank() as i32;
+    let rank = board.assembly.rank() as i32;
     let only_writes = wish.amode & amode::WRONLY != 0;
     let mut how = How {
         // Mappings for writing need a descriptor that can be read, too.
@@ -131,29 +131,13 @@ pub fn open(
     handler: Attached,
 ) -> Result<&'static File> {
     let brought = checked(wish).and_then(|wish| Ok((wish, Reserved::new(comm)?)));
-    let mut words = [0; 3];
-    match &brought {
-        Ok((wish, reserved)) => words = [0, wish.amode as u64, reserved.offset()],
-        Err(error) => words[0] = error.class().value() as u64,
-    }
-    let all = exchange_words(comm, function, words)?;
-    let failed = all.iter().zip(0..).find(|(words, _)| words[0] != 0);
-    let (wish, reserved) = match (brought, failed) {
-        (Ok(brought), None) => brought,
-        (Err(error), Some((words, _))) if error.class().value() == words[0] as i32 => {
-            return Err(error);
-        }
-        (_, Some((words, rank))) => {
-            let class = class_of(words[0] as i32);
-            return fail!(
-                class,
-                "rank {rank} of {} has failed: {}",
-                comm.title(),
-                class.meaning()
-            );
-        }
-        (Err(error), None) => return Err(error),
+    let words = match &brought {
+        Ok((wish, reserved)) => [0, wish.amode as u64, reserved.offset()],
+        Err(_) => [0; 3],
     };
+    let ((wish, reserved), all) = agree_on(comm, function, brought, words, |rank, class| {
+        has_failed(rank, &comm.title(), class)
+    })?;
     same("amode", all.iter().map(|words| words[1] as i64))?;
     let board = Board::new(comm, function, all[0][2])?;
     // From now on the last rank to leave the board gives it back.
@@ -187,7 +171,7 @@ pub fn open(
     opening.agree(function, &wish)?;
     let Opening { file } = opening;
     file::add(|handle| {
-        file.board.handle.store(handle, Ordering::Relaxed);
+        file.board.assembly.handle.store(handle, Ordering::Relaxed);
         File { handle, ..file }
     })
 }
@@ -240,7 +224,7 @@ impl Opening {
             let _ = os::unlink(&wish.path);
         }
         let all = agreed?;
-        let (values, own) = (all[0], all[self.file.board.rank()]);
+        let (values, own) = (all[0], all[self.file.board.assembly.rank()]);
         self.file.identity = (own[0], own[1]);
         if let Pointer::Apart(apart) = self.file.board.pointer() {
             let is_same = all.iter().all(|values| values[3] == all[0][3]);

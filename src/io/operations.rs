@@ -1,7 +1,7 @@
 //! What goes on at files behind the calls that began it ([`super::request`]): counts, queues, results.
 
 use super::wait::until_done;
-use super::workers::{self, Job, Queue};
+use super::workers::{Job, Queue};
 use crate::engine::{self, aside, tasks};
 use crate::pt2pt::complete::Completion;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
@@ -54,7 +54,7 @@ impl Operations {
         let outcome = Arc::new(Outcome::default());
         self.with_workers.fetch_add(1, Ordering::Relaxed);
         self.queue.give(job(&outcome, move || {
-            match workers::is_worker() {
+            match aside::is_here() {
                 true => aside::until(|| self.is_without_steps(waits_in_memory).then_some(())),
                 // No thread was to be had: this one takes them further.
                 false => until_done(function, 0, || self.in_steps.lock().is_empty()),

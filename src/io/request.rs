@@ -151,7 +151,7 @@ impl File {
         buffer: Result<Buffer>,
     ) -> Result<i32> {
         // All ranks have the same representation.
-        if self.board.ranks() == 1 || self.view().calls_program() {
+        if self.board.assembly.ranks() == 1 || self.view().calls_program() {
             return self.begin(function, direction, place, &buffer?);
         }
         let buffer = enter().requests().check_room().and(buffer);
@@ -176,7 +176,8 @@ impl File {
         buffer: Result<Buffer>,
     ) -> Result<Arc<Outcome>> {
         let (place, buffer, own) = self.placed(direction, place, buffer);
-        let is_small = self.board.ranks() == 1 && buffer.as_ref().map_or(0, Buffer::len) < LARGE;
+        let is_small =
+            self.board.assembly.ranks() == 1 && buffer.as_ref().map_or(0, Buffer::len) < LARGE;
         if is_small || self.view().calls_program() {
             // Also with an error, of which the other ranks have to be told.
             let done = self.access_all(function, direction, place, buffer);
@@ -224,7 +225,7 @@ impl File {
             of_function(function, steps.transfer_all(direction, place, buffer))
         });
         let seen = outcome.clone();
-        let waits = async move { self.board.serve_until(|| seen.is_there()).await };
+        let waits = async move { self.board.assembly.serve_until(|| seen.is_there()).await };
         self.launch(count, &outcome, waits, end);
         outcome
     }

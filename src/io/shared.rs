@@ -6,9 +6,8 @@ use super::file::File;
 use super::pointer::Pointer;
 use super::position::Whence;
 use super::transfer::{byte_at, etypes};
-use super::workers;
 use crate::datatype::Buffer;
-use crate::engine::has_threads;
+use crate::engine::{aside, has_threads};
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
@@ -55,7 +54,10 @@ impl Steps<'_, BLOCK> {
         };
         let all = self.agree_on(own, values).await?;
         let amounts = all.iter().map(|values| values[0] as i64);
-        let before = amounts.clone().take(file.board.rank()).sum::<i64>();
+        let before = amounts
+            .clone()
+            .take(file.board.assembly.rank())
+            .sum::<i64>();
         let seen = match all.iter().any(|values| values[1] != 0) {
             true => None,
             // A rank that comes has moved it before, by its own accesses: the last one sees where it is.
@@ -99,7 +101,7 @@ impl File {
     /// What a rank tells in a round in which all move the pointer: not 0 if a thread of it may move it meanwhile, as the program's may unless
     /// the call blocks, or if ranks on other nodes cannot know where it is.
     fn pointer_may_be_changed(&self, blocks: bool) -> u64 {
-        let meanwhile = !blocks || has_threads() || workers::is_worker();
+        let meanwhile = !blocks || has_threads() || aside::is_here();
         match self.board.pointer() {
             Pointer::Word(_) => meanwhile.into(),
             Pointer::Apart(apart) => apart.may_be_changed(meanwhile).into(),

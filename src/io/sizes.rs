@@ -39,7 +39,7 @@ impl File {
 
     /// Has the kernel hand over what ranks of this node have written, once a node.
     fn flush(&self) -> Result<()> {
-        let rank = self.board.rank();
+        let rank = self.board.assembly.rank();
         if self.board.first_on_node_of(rank) != rank {
             return Ok(());
         }

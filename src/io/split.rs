@@ -5,10 +5,11 @@
 use super::access::{Direction, Place};
 use super::file::File;
 use super::kind::{Begun, Kind};
-use super::wait::{soon, until_done};
+use super::wait::until_done;
 use crate::datatype::Buffer;
-use crate::engine::tasks;
+use crate::engine::{tasks, wait};
 use crate::error::{Class, Result, fail};
+use crate::node;
 use crate::pt2pt::complete::Completion;
 
 impl File {
@@ -80,7 +81,7 @@ impl File {
             tasks::run();
             outcome.is_there()
         };
-        if !is_there() && !soon(is_there) {
+        if !is_there() && !wait::soon(node::is_oversubscribed(), is_there) {
             until_done(function, self.handle, || outcome.is_there());
         }
         // Another thread may have been faster.

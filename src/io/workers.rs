@@ -9,8 +9,8 @@
 //! Independent ones wait for nobody who waits for them. Invariant: a queue is served by one thread at a time; a worker never enters an
 //! engine (debug builds check that), and has all signals blocked but SIGBUS.
 
+use crate::engine::aside;
 use crate::os::{descriptors, file_map};
-use crate::sync::guarded;
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -54,13 +54,7 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 static WORK: Condvar = Condvar::new();
 
 thread_local! {
-    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
     static IS_IN_JOB: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is one of the library's own.
-pub fn is_worker() -> bool {
-    IS_WORKER.get()
 }
 
 /// Whether this thread does something for a queue.
@@ -133,8 +127,7 @@ impl Pool {
 
 /// What a worker does.
 fn work() {
-    IS_WORKER.set(true);
-    guarded::never_on_this_thread();
+    aside::stay();
     file_map::unblock();
     let mut pool = POOL.lock();
     loop {
@@ -188,7 +181,7 @@ mod tests {
             for (at, queue) in queues.iter().enumerate() {
                 let (meet, tell) = (meet.clone(), tell.clone());
                 queue.give(Box::new(move || {
-                    assert!(is_worker());
+                    assert!(aside::is_here());
                     meet.wait();
                     tell.send((at, number)).unwrap();
                 }));
@@ -200,7 +193,7 @@ mod tests {
             let own = all.iter().filter(|(queue, _)| *queue == at);
             assert!(own.map(|(_, number)| *number).eq(0..20));
         }
-        assert!(!is_worker());
+        assert!(!aside::is_here());
         end();
         assert!(POOL.lock().threads.is_empty());
     }

@@ -10,9 +10,11 @@
 //! A block of zeros is valid: nothing held, nobody waits. It is as short as it can be with what is changed at different times in different
 //! lines, since there may be ten thousand.
 
+use crate::assembly::Area;
 use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
+use std::mem::offset_of;
 
 const LINE: usize = 64;
 /// Tickets whose holders can be told apart; with more threads waiting than that a release wakes all of them.
@@ -116,6 +118,20 @@ impl Block {
     pub fn header(&self) -> &barrier::Header {
         // SAFETY: by `at`; atomics are valid for any content.
         unsafe { &*self.base.cast() }
+    }
+
+    /// What all ranks wait for each other in.
+    pub fn area(&self) -> Area {
+        // SAFETY: by `at`, for as long as the block is used.
+        unsafe {
+            let first = size_of::<barrier::Header>() + offset_of!(TargetLine, barriers);
+            Area::new(
+                self.header(),
+                self.base.add(first),
+                size_of::<TargetLine>(),
+                false,
+            )
+        }
     }
 
     /// The target line of a rank.

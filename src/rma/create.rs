@@ -1,30 +1,32 @@
 //! Making windows and ending them.
 //!
-//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs one more. A
-//! window has no communicator and no context id: what its ranks share is its block, in a range of the heap that the lowest rank makes.
+//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs one more. What the
+//! ranks of a host share is the window's block, in a range of the heap that the lowest of them makes.
 //!
 //! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
 
 use super::block::Block;
 use super::epoch::Access;
 use super::hosts::direct;
-use super::hosts::registered::Direct;
+use super::hosts::registered::{Direct, TOLD};
 use super::hosts::{Hosts, service};
 use super::info::{self, Method};
 use super::regions::Dynamic;
-use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
+use super::room::{LINE, MOST_ALIGNMENT, PAGE, private_key};
 use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
+use crate::assembly::{Assembly, agree_on, no_memory, the_heap};
 use crate::attr::Attributes;
-use crate::coll::exchange_words;
-use crate::comm::Comm;
+use crate::comm::{Comm, Maker};
 use crate::engine;
+use crate::engine::wait::Reason;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
-use crate::error::{Class, Result, class_of, fail};
+use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::queue::shape;
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
-use crate::transport::{FirstNotifier, Heap, heap};
+use crate::transport::rma::Registered;
+use crate::transport::{Heap, heap};
 use parking_lot::Mutex;
 
 /// What a rank asks for.
@@ -50,7 +52,6 @@ enum Place {
 
 /// What the ranks tell each other: words of 64 bits.
 struct Offer {
-    error: i32,
     bytes: u64,
     unit: u64,
     place: Place,
@@ -77,7 +78,7 @@ impl Offer {
             Place::Private(address) => (2, address),
         };
         [
-            self.error as u64,
+            0,
             self.bytes,
             self.unit,
             kind,
@@ -90,7 +91,6 @@ impl Offer {
 
     fn decode(words: &[u64; WORDS]) -> Offer {
         Offer {
-            error: words[0] as i32,
             bytes: words[1],
             unit: words[2],
             place: match words[3] {
@@ -105,29 +105,6 @@ impl Offer {
             key: words[7],
         }
     }
-}
-
-/// The first error of a list of classes, for all ranks the same class; the own one has its text.
-fn agree(
-    own: Result<()>,
-    errors: impl Iterator<Item = i32>,
-    what: impl Fn(usize) -> String,
-) -> Result<()> {
-    let mut failed = errors.enumerate().filter(|(_, class)| *class != 0);
-    let Some((rank, class)) = failed.next() else {
-        return own;
-    };
-    match own {
-        Err(error) if error.class().value() == class => Err(error),
-        _ => fail!(class_of(class), "{}", what(rank)),
-    }
-}
-
-fn class_number(result: &Result<()>) -> i32 {
-    result
-        .as_ref()
-        .err()
-        .map_or(0, |error| error.class().value())
 }
 
 /// Memory of the heap, given back when it is dropped, unless it was taken.
@@ -266,7 +243,6 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     let (ranks, rank) = (comm.size() as usize, comm.rank() as usize);
     let mut taken = Taken(Vec::new());
     let mut offer = Offer {
-        error: 0,
         bytes: 0,
         unit: 1,
         place: Place::Nowhere,
@@ -277,13 +253,10 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         key: 0,
     };
     let own = bring(comm, wish, &mut offer, &mut taken);
-    offer.error = class_number(&own);
-    let all = exchange_words(comm, function, offer.encode())?;
-    let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
-    let errors = all.iter().map(|offer| offer.error);
-    agree(own, errors, |rank| {
+    let ((), all) = agree_on(comm, function, own, offer.encode(), |rank, _| {
         format!("rank {rank} has no part of the window: its argument or its memory was refused")
     })?;
+    let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
     let is_contiguous = wish.flavor == Flavor::Shared && !all.iter().all(|offer| offer.apart);
     let mut shared = 0;
     if is_contiguous {
@@ -291,8 +264,8 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     }
     // What follows fails on no rank alone, but for handles that run out, which the ranks tell each other only then.
     let heap = the_heap()?;
-    let block = all[lowest_here(comm) as usize].block;
-    let Some(base) = heap.at(block, Block::bytes(ranks) as u64) else {
+    let block_offset = all[lowest_here(comm) as usize].block;
+    let Some(base) = heap.at(block_offset, Block::bytes(ranks) as u64) else {
         return fail!(Class::Intern, "the block of the window is not in the heap");
     };
     let is_private = |offer: &Offer| matches!(offer.place, Place::Private(_)) && ranks > 1;
@@ -312,17 +285,21 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Place::Heap(offset) => part_at(heap, shared, offset, all[rank].bytes)?,
         Place::Private(address) => address as usize,
     };
-    let targets = targets(comm, heap, shared, &all)?;
+    // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
+    let block = unsafe { Block::at(base, ranks) };
+    let area = comm.shares_memory().then(|| block.area());
+    let reason = |function, handle| Reason::at_window(function, None, handle);
+    let assembly = Assembly::new(comm, Maker::WinCreate, function, area, reason)?;
+    let targets = targets(&assembly, heap, shared, &all)?;
     let info = info::kept(wish.flavor, &wish.hints, is_contiguous)?;
     let window = window::add(|handle| Window {
         handle,
         flavor: wish.flavor,
-        members: comm.members().clone(),
+        assembly,
         rank,
         targets,
-        // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
-        block: unsafe { Block::at(base, ranks) },
-        block_offset: block,
+        block,
+        block_offset,
         access: Access::default(),
         element_mode,
         errhandler: Attached::predefined(ERRORS_ARE_FATAL),
@@ -334,6 +311,10 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;
+    window
+        .assembly
+        .handle
+        .store(window.handle, Ordering::Relaxed);
     taken.keep();
     let has_private = all.iter().any(is_private);
     match &window.hosts {
@@ -341,23 +322,28 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Some(hosts) => {
             // Nobody calls a rank that has not yet entered.
             let own = service::enter(hosts, window);
-            let class = class_number(&own) as u64;
-            let mut entered = Ok(Vec::new());
+            let refused =
+                |rank, _| format!("rank {rank} can start no thread for windows over several hosts");
+            let mut entered = Ok(());
             let meet = || {
                 entered = match all.iter().any(|offer| offer.rma) {
-                    true => meet_directly(comm, function, window, hosts, class),
-                    false => exchange_words(comm, function, [class])
-                        .map(|all| all.iter().map(|words| words[0]).collect()),
+                    true => {
+                        let (memory, words) = direct::tell(window);
+                        let told = agree_on(comm, function, own, words, refused);
+                        let there = told.as_ref().map_or(&[][..], |(_, told)| told);
+                        reach_directly(window, hosts, memory, there);
+                        told.map(|_| ())
+                    }
+                    false => agree_on(comm, function, own, [0], refused).map(|_| ()),
                 };
                 Ok(())
             };
             helper::ensure(window, true, meet)?;
-            let errors = entered?;
-            let entered = agree(own, errors.iter().map(|class| *class as i32), |rank| {
-                format!("rank {rank} can start no thread for windows over several hosts")
-            });
             if let Err(error) = entered {
-                give_back(window)?;
+                // Others may use the window all the same when a rank is lost.
+                if error.lost().is_none() {
+                    give_back(window)?;
+                }
                 return Err(error);
             }
         }
@@ -365,22 +351,13 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     Ok(window)
 }
 
-/// The classes of all ranks' errors. Those that can tell each other how the fabric reaches their memory.
-fn meet_directly(
-    comm: &Comm,
-    function: &'static str,
-    window: &Window,
-    hosts: &Hosts,
-    class: u64,
-) -> Result<Vec<u64>> {
-    let (own, words) = direct::tell(window, class);
-    let told = exchange_words(comm, function, words)?;
-    let made = Direct::new(own, &told, |rank| {
+/// Notes how the fabric reaches the memory of each rank, as it has told; nothing after an error. The own memory is ended with the window.
+fn reach_directly(window: &Window, hosts: &Hosts, own: Option<Registered>, told: &[[u64; TOLD]]) {
+    let made = Direct::new(own, told, |rank| {
         let is_remote = window.is_remote(rank);
         is_remote.then(|| window.targets[rank].process)
     });
     hosts.direct.get_or_init(|| made);
-    Ok(told.iter().map(|words| words[0]).collect())
 }
 
 /// What a window has more whose ranks are on several hosts.
@@ -454,8 +431,7 @@ fn lay_out(
             Err(why) => own = Err(no_memory("a shared window", total, &why)),
         }
     }
-    let found = exchange_words(comm, function, [class_number(&own) as u64, start])?;
-    agree(own, found.iter().map(|words| words[0] as i32), |_| {
+    let ((), found) = agree_on(comm, function, own, [0, start], |_, _| {
         format!("there is no memory for a shared window of {total} bytes")
     })?;
     start = found[0][1];
@@ -468,19 +444,11 @@ fn lay_out(
     Ok(start)
 }
 
-fn targets(comm: &Comm, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[Target]>> {
-    let notifiers: Vec<Option<FirstNotifier>> = {
-        let engine = engine::enter();
-        let members = comm.members();
-        (0..comm.size())
-            .map(|rank| engine.transport().notifier_of(members.process(rank)))
-            .collect()
-    };
+fn targets(assembly: &Assembly, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[Target]>> {
     let target = |(rank, offer): (usize, &Offer)| {
-        let process = comm.process(rank as i32);
-        let notifier = notifiers[rank];
+        let process = assembly.members().process(rank as i32);
         let (base, way, key) = match offer.place {
-            _ if notifier.is_none() => (0, Way::Remote, 0),
+            _ if !assembly.is_near(rank) => (0, Way::Remote, 0),
             Place::Nowhere => (0, Way::Direct, 0),
             Place::Heap(offset) => (
                 part_at(heap, shared, offset, offer.bytes)?,
@@ -498,7 +466,6 @@ fn targets(comm: &Comm, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[
             bytes: offer.bytes,
             unit: offer.unit,
             key,
-            notifier,
             process,
             way,
             held: AtomicU8::new(0),

@@ -2,9 +2,10 @@
 
 use super::access::{Region, Remote};
 use super::regions::{Dynamic, Meets, Seen};
-use super::room::{private_key, the_heap};
+use super::room::private_key;
 use super::ways;
 use super::window::{Way, Window};
+use crate::assembly::the_heap;
 use crate::datatype::Buffer;
 use crate::engine::liveness;
 use crate::error::{Class, Result, fail};

@@ -5,7 +5,8 @@
 //! until the window ends, so that whoever still reads one reads memory, and then finds another version.
 
 use super::block::TargetLine;
-use super::room::{LINE, no_memory, the_heap};
+use super::room::LINE;
+use crate::assembly::{no_memory, the_heap};
 use crate::error::{Class, Result, fail};
 use crate::queue::{sequence, shape};
 use crate::sync::{AtomicU64, Ordering};

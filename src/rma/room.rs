@@ -1,7 +1,4 @@
-//! Memory of the node's heap for windows, and the errors where there is none.
-
-use crate::error::{Class, Error, Result, fail};
-use crate::transport::{Heap, heap};
+//! Memory of the node's heap for windows.
 
 /// A cache line, bytes: what memory of the heap is aligned to at least.
 pub const LINE: usize = 64;
@@ -9,22 +6,6 @@ pub const LINE: usize = 64;
 pub const PAGE: usize = 4096;
 /// The largest alignment of memory of the heap, bytes.
 pub const MOST_ALIGNMENT: usize = 2 << 20;
-
-/// The node's heap.
-pub(super) fn the_heap() -> Result<&'static Heap> {
-    match heap() {
-        Some(heap) => Ok(heap),
-        None => fail!(Class::NoMem, "the ranks of this node share no memory"),
-    }
-}
-
-pub(super) fn no_memory(what: &str, bytes: u64, why: &std::io::Error) -> Error {
-    let text = match why.raw_os_error() {
-        Some(libc::ENOMEM) => format!("there is no memory for {what} of {bytes} bytes"),
-        _ => format!("there is no memory for {what} of {bytes} bytes: {why}"),
-    };
-    Error::new(Class::NoMem, text)
-}
 
 /// The identity of a byte that only one process can address, see [`Target::key`].
 pub(super) fn private_key(process: u32, address: u64) -> u64 {

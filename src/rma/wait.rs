@@ -1,15 +1,14 @@
 //! Waiting for other ranks of a window: a few looks, then a wait of the engine, in which messages make progress and the thread sleeps.
 //!
-//! Invariant: a rank stores what another one may wait for, and then looks whether that one sleeps ([`Window::wake`]). A full fence in
+//! Invariant: a rank stores what another one may wait for, and then looks whether that one sleeps (`Assembly::wake`). A full fence in
 //! between is an atomic update's or the sleeper's membarrier; where the kernel has none, sleeps are short (`engine/long_wait.rs`).
 
-use super::window::{self, Window};
+use super::window::Window;
+use crate::engine::Engine;
 use crate::engine::wait::{self, Reason, soon, until_stored};
-use crate::engine::{Engine, published};
 use crate::error::Result;
 use crate::node;
 use crate::sync::Ordering;
-use crate::transport::peer::NAME_BYTES;
 
 /// Of so many calls with which a program may poll, one looks for messages, and lets others have the core where ranks share cores.
 const CALLS_BEFORE_POLL: u32 = 256;
@@ -45,7 +44,6 @@ impl Wait<'_> {
         holds: &mut dyn FnMut() -> bool,
         missing: &dyn Fn(&Engine) -> Option<u32>,
     ) -> Result<()> {
-        published::name_windows_by(name_of);
         let target = self.target.map(|rank| rank as i32);
         let reason = Reason::at_window(self.function, target, self.window.handle);
         until_stored(0, &reason, holds, missing)
@@ -59,14 +57,6 @@ pub(super) fn holds_soon(holds: impl FnMut() -> bool) -> bool {
 }
 
 impl Window {
-    /// Wakes a rank if it sleeps, after something was stored that it may wait for.
-    #[inline(always)]
-    pub(super) fn wake(&self, rank: usize) {
-        if let Some(notifier) = &self.targets[rank].notifier {
-            notifier.wake_ordered();
-        }
-    }
-
     /// To be called by what a program may poll with: peers may need this process for their messages.
     #[inline(always)]
     pub(super) fn count_poll(&self) {
@@ -88,16 +78,4 @@ impl Window {
 #[cold]
 pub(super) fn poll() {
     drop(wait::poll());
-}
-
-/// How status pages name a window.
-fn name_of(handle: i32) -> Option<String> {
-    let mut title = window::get(handle)?.title();
-    if title.len() > NAME_BYTES {
-        let end = (0..=NAME_BYTES)
-            .rev()
-            .find(|at| title.is_char_boundary(*at));
-        title.truncate(end.unwrap_or(0));
-    }
-    Some(title)
 }

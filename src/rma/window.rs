@@ -6,15 +6,16 @@ use super::block::Block;
 use super::epoch::Access;
 use super::hosts::Hosts;
 use super::regions::Dynamic;
+use crate::assembly::Assembly;
 use crate::attr::Attributes;
-use crate::comm::Members;
+use crate::engine::published;
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
 use crate::pt2pt::PROC_NULL;
 use crate::sync::AtomicU8;
-use crate::transport::FirstNotifier;
+use crate::transport::peer::NAME_BYTES;
 use parking_lot::Mutex;
 
 /// MPI_WIN_NULL.
@@ -55,22 +56,20 @@ pub struct Target {
     pub unit: u64,
     /// Identity of the first byte for the accumulate locks: the same for all origins and all windows over this memory.
     pub key: u64,
-    /// What the target's process sleeps on; `None`: it is on another host.
-    pub notifier: Option<FirstNotifier>,
     pub process: u32,
     pub way: Way,
     /// Bits of [`super::epoch::held`]: the epoch of this process that covers the target alone.
     pub held: AtomicU8,
 }
 
-const _: () = assert!(size_of::<Target>() == 48);
+const _: () = assert!(size_of::<Target>() == 40);
 
 /// A window.
 pub struct Window {
     pub handle: i32,
     pub flavor: Flavor,
-    /// The processes, by rank.
-    pub members: Members,
+    /// All ranks; they wait for each other and wake each other by it.
+    pub assembly: Assembly,
     /// Own rank.
     pub rank: usize,
     /// By rank.
@@ -134,6 +133,7 @@ pub(super) struct Memory {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub(super) fn add(make: impl FnOnce(i32) -> Window) -> Result<&'static Window> {
+    published::name_windows_by(name_of);
     TABLE.insert_with(make)
 }
 
@@ -210,4 +210,16 @@ pub fn get(handle: i32) -> Option<&'static Window> {
 /// What messages call the window of a handle; nothing if there is none.
 pub fn title_of(handle: i32) -> String {
     get(handle).map_or_else(String::new, Window::title)
+}
+
+/// How status pages name a window.
+fn name_of(handle: i32) -> Option<String> {
+    let mut title = get(handle)?.title();
+    if title.len() > NAME_BYTES {
+        let end = (0..=NAME_BYTES)
+            .rev()
+            .find(|at| title.is_char_boundary(*at));
+        title.truncate(end.unwrap_or(0));
+    }
+    Some(title)
 }

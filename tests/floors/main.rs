@@ -25,9 +25,10 @@ const FLOORS: &[&[&str]] = &[
     &["engine"],
     &["comm"],
     &["pt2pt", "coll"],
-    &["context_id", "rma"],
+    &["context_id"],
     &["lifetime"],
-    &["constructors", "io"],
+    &["constructors", "assembly"],
+    &["rma", "io"],
     &["dynamic"],
     &["process"],
     &["tool"],
@@ -55,7 +56,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "transport",
         &[
-            "engine", "comm", "coll", "rma", "io", "dynamic", "process", "launcher",
+            "engine", "comm", "coll", "assembly", "rma", "io", "dynamic", "process", "launcher",
         ],
     ),
     (
@@ -64,6 +65,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "comm",
             "pt2pt",
             "coll",
+            "assembly",
             "rma",
             "context_id",
             "lifetime",

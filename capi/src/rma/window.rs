@@ -102,7 +102,7 @@ entry! {
 entry! {
     UpdateRef fn MPI_Win_get_group(win: Win, group: Out<Group>) on win {
         group.not_null()?;
-        let members = decode::win(win)?.members.group();
+        let members = decode::win(win)?.assembly.members().group();
         group.set(Group(group::create(members)?))
     }
 }

@@ -118,7 +118,7 @@ impl Steps<'_, false> {
             let steps = Steps::<true> { file, function };
             steps.meet(direction, access, part, lines)
         });
-        file.board.serve_until(|| outcome.is_there()).await;
+        file.board.assembly.serve_until(|| outcome.is_there()).await;
         outcome.take()
     }
 }
@@ -126,7 +126,7 @@ impl Steps<'_, false> {
 impl File {
     /// Whether each rank moves its own in any case, which all ranks know alike.
     fn meets_for_nothing(&self) -> bool {
-        self.board.ranks() == 1
+        self.board.assembly.ranks() == 1
             || self.has_long_runs.load(Ordering::Relaxed)
             || self.is_atomic()
             || matches!(*self.frames.lock(), Frames::Refused)

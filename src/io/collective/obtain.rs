@@ -1,9 +1,9 @@
 //! The ring of frames of a file: made with the first access that needs it.
 
 use super::frames::{Frames, PAGE, Ring, room_for};
+use crate::assembly::the_heap;
 use crate::error::{Class, Result, fail};
 use crate::io::agree::NOTHING;
-use crate::io::board::the_heap;
 use crate::io::file::File;
 use crate::transport::heap;
 

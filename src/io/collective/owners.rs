@@ -13,12 +13,12 @@ use super::Access;
 use super::marks::of_piece;
 use super::pieces::{Pieces, Portion};
 use super::plan::{Line, Together};
+use crate::assembly::Parcel;
 use crate::datatype::Buffer;
 use crate::error::{Result, memory};
 use crate::io::agree::NOTHING;
 use crate::io::direction::Direction;
 use crate::io::file::File;
-use crate::io::messages::Parcel;
 use crate::io::transfer::status;
 use crate::pt2pt::complete::Completion;
 use std::ops::Range;
@@ -208,7 +208,7 @@ impl Work<'_> {
 
     /// Which owner this rank is.
     fn own_part(&self) -> Option<usize> {
-        let rank = self.file.board.rank();
+        let rank = self.file.board.assembly.rank();
         self.owners.iter().position(|owner| *owner == rank)
     }
 
@@ -248,13 +248,17 @@ impl Work<'_> {
     }
 
     fn exchange(&self, out: Vec<Parcel>, into: Vec<Parcel>) -> Result<Vec<Parcel>> {
-        let done = self.file.board.exchange_parcels(self.function, out, into);
+        let done = self
+            .file
+            .board
+            .assembly
+            .exchange_parcels(self.function, out, into);
         done.map_err(|error| error.context(self.file.title()))
     }
 
     /// Each rank tells each owner which runs of its part it has.
     fn tell_owners(&mut self) -> Result<()> {
-        let rank = self.file.board.rank();
+        let rank = self.file.board.assembly.rank();
         let mut out = Vec::new();
         for (owner, at) in self.owners.iter().enumerate() {
             if self.meet(rank, owner) {
@@ -268,7 +272,7 @@ impl Work<'_> {
         let mut into = Vec::new();
         if let Some(owner) = self.own_part() {
             let bytes = self.part_of(owner).count() * RUNS_WORDS * WORD;
-            for rank in 0..self.file.board.ranks() {
+            for rank in 0..self.file.board.assembly.ranks() {
                 if self.meet(rank, owner) {
                     into.push((rank, vec![0; bytes].into_boxed_slice()));
                 }

@@ -69,7 +69,7 @@ impl File {
             Ok(None) => return self.each_its_own(function, direction, access),
             Err(lost) => return Completion::failed(lost),
         };
-        let own = lines[self.board.rank()];
+        let own = lines[self.board.assembly.rank()];
         let tiling = match direction {
             Direction::Write => self.tiling(function, own.runs),
             Direction::Read => Ok(Tiling::Other),
@@ -138,7 +138,7 @@ impl Work<'_> {
     /// Errors: ENOMEM.
     fn fill(&self, memory: *mut u8, low: u64, portion: Portion) -> std::io::Result<()> {
         let board = &self.file.board;
-        let first = portion.length * board.rank() / board.ranks();
+        let first = portion.length * board.assembly.rank() / board.assembly.ranks();
         let rest = Portion {
             offset: portion.offset + first,
             length: portion.length - first,
@@ -152,12 +152,12 @@ impl Work<'_> {
     }
 
     fn rest(&self, holds: &mut dyn FnMut() -> bool) -> Result<()> {
-        let done = self.file.board.rest(self.function, holds);
+        let done = self.file.board.assembly.rest(self.function, holds);
         done.map_err(|error| error.context(self.file.title()))
     }
 
     fn tell(&self) {
-        self.file.board.tell(self.function);
+        self.file.board.assembly.tell(self.function);
     }
 
     fn fails(&mut self, what: &str, why: &std::io::Error) {
@@ -244,7 +244,7 @@ impl Work<'_> {
             }
         }
         let part = Part { marks, is_filled };
-        let ranks = self.file.board.ranks() as u32;
+        let ranks = self.file.board.assembly.ranks() as u32;
         let expected = if is_sure {
             0
         } else {
@@ -365,7 +365,7 @@ impl Work<'_> {
             self.stop = self.stop.min(low);
             self.fails("pread", &why);
         }
-        if frame.leave(lap, self.file.board.ranks() as u32) {
+        if frame.leave(lap, self.file.board.assembly.ranks() as u32) {
             self.tell();
         }
         portion.length

@@ -176,13 +176,14 @@ impl Window {
     #[cold]
     fn wake_process(&self, process: u32, target: usize) {
         let rank = self.rank_of(process);
-        self.wake(if self.is_remote(rank) { target } else { rank });
+        let rank = if self.is_remote(rank) { target } else { rank };
+        self.assembly.wake(rank);
     }
 
     #[cold]
     fn wake_all(&self) {
         for rank in 0..self.size() {
-            self.wake(rank);
+            self.assembly.wake(rank);
         }
     }
 

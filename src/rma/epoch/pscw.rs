@@ -39,7 +39,7 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
             continue;
         }
         Post::of(window.block.posts(*origin), window.rank).tell();
-        window.wake(*origin);
+        window.assembly.wake(*origin);
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ pub fn complete(window: &Window) -> Result<()> {
             continue;
         }
         window.completions(*target).add();
-        window.wake(*target);
+        window.assembly.wake(*target);
     }
     window.end_start(&mut targets);
     done
@@ -156,7 +156,7 @@ impl Window {
         ranks.clear();
         for at in 0..group.size() {
             let process = group.member(at);
-            let rank = match &self.members {
+            let rank = match self.assembly.members() {
                 Members::All(size) => (process < *size).then_some(process as usize),
                 Members::Of(members) => members.rank_of(process).map(|rank| rank as usize),
             };

@@ -25,10 +25,9 @@ pub fn is_offered() -> bool {
     true
 }
 
-/// Registers this rank's memory. Returns it, and what the others are told: `first`, and how to reach it.
-pub fn tell(window: &Window, first: u64) -> (Option<Registered>, [u64; TOLD]) {
+/// Registers this rank's memory. Returns it, and what the others are told: how to reach it, behind a word for an error.
+pub fn tell(window: &Window) -> (Option<Registered>, [u64; TOLD]) {
     let mut words = [0; TOLD];
-    words[0] = first;
     let (base, bytes) = (window.facts.base, window.facts.bytes);
     let Some(rma) = rma().filter(|_| bytes > 0) else {
         return (None, words);

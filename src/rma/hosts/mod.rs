@@ -1,7 +1,7 @@
 //! Windows whose ranks are on several hosts: what reaches a rank of another host goes by messages to a thread of its process.
 //!
 //! ```text
-//! origin.rs     an operation in calls of up to 256 KB                                 lock, post, complete, fence: one call each
+//! origin.rs     an operation in calls of up to 256 KB                                 lock, post, complete: one call each
 //! flights.rs    calls that the program goes on without; their answers, and requests that wait for those
 //! direct.rs     puts and gets by the fabric itself
 //! registered.rs memory that it reaches

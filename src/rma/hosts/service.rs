@@ -207,8 +207,8 @@ impl Service {
         // What has no answer may come behind the end of its window: nobody waits for it any more.
         let window = match (window, head.kind) {
             (Some(window), _) if (head.rank as usize) < window.size() => window,
-            (_, Kind::UnlockExclusive | Kind::UnlockShared | Kind::Post) => return,
-            (_, Kind::Complete | Kind::Arrive) => return,
+            (_, Kind::UnlockExclusive | Kind::UnlockShared) => return,
+            (_, Kind::Post | Kind::Complete) => return,
             _ => {
                 drop(windows);
                 let error = fail!(Class::Win, "the target has freed the window");
@@ -239,12 +239,6 @@ impl Service {
             }
             Kind::Complete => {
                 Completions(&window.block.target(window.rank).completed).add();
-                engine::wake_own_threads();
-            }
-            Kind::Arrive => {
-                if let Some(hosts) = &window.hosts {
-                    hosts.has_arrived(head.operation as usize);
-                }
                 engine::wake_own_threads();
             }
             _ => {

@@ -38,11 +38,9 @@ pub enum Kind {
     UnlockShared = 9,
     Post = 10,
     Complete = 11,
-    /// The caller has come to a barrier; `operation` is the round.
-    Arrive = 12,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 11] = [
     Kind::Put,
     Kind::Get,
     Kind::Accumulate,
@@ -54,7 +52,6 @@ const KINDS: [Kind; 12] = [
     Kind::UnlockShared,
     Kind::Post,
     Kind::Complete,
-    Kind::Arrive,
 ];
 
 /// The head of a call.

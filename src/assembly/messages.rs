@@ -1,10 +1,9 @@
-//! Rounds and parcels of ranks that share no memory: messages on a context of the file's own.
+//! Barriers, rounds and parcels of ranks that share no memory: messages on a context of the assembly's own.
 //!
-//! The library's own threads enter no engine, so they leave theirs to a task of the program's threads. Invariant: a file has one round or
-//! exchange of parcels at a time, in the same order on all ranks, whoever makes it.
+//! The library's own threads enter no engine, so they leave theirs to a task of the program's threads. Invariant: an assembly has one
+//! barrier, round or exchange of parcels at a time, in the same order on all ranks, whoever makes it.
 
-use super::workers;
-use crate::coll::{CollContext, block_on, exchange_on, exchange_words_on};
+use crate::coll::{CollContext, barrier_on, block_on, exchange_on, exchange_words_on};
 use crate::comm::{self, Comm, Made, Maker};
 use crate::context_id::{self, Creation};
 use crate::engine::{aside, liveness, tasks, wake_own_threads};
@@ -29,11 +28,8 @@ enum Question {
     Parcels(Vec<Parcel>, Vec<Parcel>),
 }
 
-/// What has come of it.
-enum Answer {
-    Round(Result<Vec<Words>>),
-    Parcels(Result<Vec<Parcel>>),
-}
+/// What has come of it: the words of a round, or the parcels that came in.
+type Answer = Result<(Vec<Words>, Vec<Parcel>)>;
 
 /// What a thread of the library's wants, and then has.
 #[derive(Default)]
@@ -55,16 +51,16 @@ const PARCELS: i32 = 0;
 
 /// See the module.
 pub struct Messages {
-    /// The file's own, which nobody else knows.
+    /// The assembly's own, which nobody else knows.
     comm: &'static Comm,
     mail: Mail,
 }
 
 impl Messages {
-    /// Collective over the file's communicator.
+    /// Collective over the communicator of the ranks.
     ///
     /// Errors: those of MPI_Comm_dup.
-    pub fn new(parent: &Comm, function: &'static str) -> Result<Messages> {
+    pub fn new(parent: &Comm, maker: Maker, function: &'static str) -> Result<Messages> {
         let coll = CollContext::new(parent, function);
         let id = block_on(context_id::allocate(&coll, Creation::whole(parent)));
         let id = id.map_err(|error| {
@@ -80,7 +76,7 @@ impl Messages {
             rank: parent.rank(),
             members: parent.members().clone(),
             remote: None,
-            made: Made::of(Maker::FileOpen, parent),
+            made: Made::of(maker, parent),
         };
         let made = comm::add(parts, Attached::predefined(ERRORS_RETURN));
         let comm = made.inspect_err(|_| context_id::release(id.context))?;
@@ -90,14 +86,19 @@ impl Messages {
         })
     }
 
+    /// Waits until all ranks have come, none in a task.
+    ///
+    /// Errors: a rank is lost.
+    pub fn barrier(&self, function: &'static str) -> Result<()> {
+        block_on(barrier_on(&CollContext::new(self.comm, function)))
+    }
+
     /// What all ranks bring, by rank.
     ///
     /// Errors: a rank is lost.
     pub fn exchange(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
-        match self.have_done(function, Question::Round(own)) {
-            Answer::Round(done) => done,
-            Answer::Parcels(_) => unreachable!("a round was asked for"),
-        }
+        let done = self.have_done(function, Question::Round(own));
+        done.map(|(words, _)| words)
     }
 
     /// As [`Messages::exchange`], inside a task.
@@ -123,14 +124,12 @@ impl Messages {
         if out.is_empty() && into.is_empty() {
             return Ok(into);
         }
-        match self.have_done(function, Question::Parcels(out, into)) {
-            Answer::Parcels(done) => done,
-            Answer::Round(_) => unreachable!("parcels were asked for"),
-        }
+        let done = self.have_done(function, Question::Parcels(out, into));
+        done.map(|(_, parcels)| parcels)
     }
 
     fn have_done(&self, function: &'static str, question: Question) -> Answer {
-        if workers::is_worker() {
+        if aside::is_here() {
             return self.ask(function, question);
         }
         // With a tag as in a task: the other ranks may be in one.
@@ -188,10 +187,10 @@ impl Messages {
 
 async fn make(coll: &CollContext<'_>, question: Question) -> Answer {
     match question {
-        Question::Round(own) => Answer::Round(exchange_words_on(coll, own).await),
+        Question::Round(own) => Ok((exchange_words_on(coll, own).await?, Vec::new())),
         Question::Parcels(mut out, mut into) => {
-            let done = exchange_on(coll, &mut out, &mut into).await;
-            Answer::Parcels(done.map(|()| into))
+            exchange_on(coll, &mut out, &mut into).await?;
+            Ok((Vec::new(), into))
         }
     }
 }
