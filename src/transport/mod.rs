@@ -42,7 +42,7 @@ pub mod collective {
     pub use super::shm::staging::Ring;
     pub use super::shm::staging::area::{
         Area, Event, Geometry, INLINE, MOST_RANKS, Place, RESULT_SLOTS, SHARED_ROUNDS, SMALL_DEPTH,
-        UNIT,
+        Told, UNIT,
     };
     #[cfg(test)]
     pub use super::shm::staging::fixture::{Fixture, Form};

@@ -59,6 +59,7 @@ const LAYOUT: u64 = {
             bytes,
             next,
             staging,
+            areas,
             ends,
             processes,
             heap,
@@ -125,6 +126,8 @@ pub struct SegmentHeader {
     next: AtomicU64,
     /// Bytes of all staging areas and their large rings.
     pub staging: AtomicU64,
+    /// Where the staging area is that was added last.
+    pub areas: AtomicU64,
     /// Where the ends of processes of other hosts are told, and of how many processes; 0: nowhere.
     ends: AtomicU64,
     processes: AtomicU64,
