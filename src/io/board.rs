@@ -20,7 +20,7 @@ use crate::error::{Class, Error, Result, fail};
 use crate::queue::barrier::{self, IsLost, Member, Visit};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
-use crate::transport::{FirstNotifier, Heap, heap};
+use crate::transport::{self, FirstNotifier, Heap, SharedWith, heap};
 use std::task::Poll;
 
 /// As many ranks look at each other's lines.
@@ -91,6 +91,8 @@ pub struct Board {
     members: Members,
     rank: usize,
     medium: Medium,
+    /// Where its medium is memory.
+    shared_with: Option<SharedWith>,
     /// Of each rank, the lowest one on its node; empty if there is one node.
     firsts: Box<[usize]>,
     /// The file's, once it has one.
@@ -116,7 +118,10 @@ fn no_memory(why: &std::io::Error) -> Error {
 }
 
 /// Memory for a board, made by the lowest rank; what is not [`Reserved::keep`]ed is given back.
-pub struct Reserved(u64);
+pub struct Reserved {
+    offset: u64,
+    shared_with: Option<SharedWith>,
+}
 
 impl Reserved {
     /// Nothing for one rank, for ranks on several nodes, and on ranks but the lowest.
@@ -124,40 +129,52 @@ impl Reserved {
     /// Errors: MPI_ERR_NO_MEM.
     pub fn new(comm: &Comm) -> Result<Reserved> {
         if comm.size() == 1 || comm.nodes().is_some() {
-            return Ok(Reserved(0));
+            return Ok(Reserved {
+                offset: 0,
+                shared_with: None,
+            });
         }
         let heap = the_heap()?;
         heap.open_now().map_err(|why| no_memory(&why))?;
-        if comm.rank() != 0 {
-            return Ok(Reserved(0));
+        let mut reserved = Reserved {
+            offset: 0,
+            shared_with: Some(comm.share_memory()?),
+        };
+        if comm.rank() == 0 {
+            heap.release_left();
+            let offset = heap.obtain(bytes(comm.size() as usize), LINE);
+            reserved.offset = offset.map_err(|why| no_memory(&why))?;
         }
-        heap.release_left();
-        let offset = heap.obtain(bytes(comm.size() as usize), LINE);
-        offset.map(Reserved).map_err(|why| no_memory(&why))
+        Ok(reserved)
     }
 
     pub fn offset(&self) -> u64 {
-        self.0
+        self.offset
     }
 
     pub fn keep(mut self) {
-        self.0 = 0;
+        self.offset = 0;
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        if let (Some(heap), true) = (heap(), self.0 != 0) {
-            heap.release(self.0);
+        if let (Some(heap), true) = (heap(), self.offset != 0) {
+            heap.release(self.offset);
         }
     }
 }
 
 impl Board {
-    /// The board at an offset of the heap, as all ranks have been told. Collective.
+    /// The board at an offset of the heap, as all ranks have been told, which this one has helped to reserve. Collective.
     ///
     /// Errors: MPI_ERR_INTERN; of ranks on several nodes those of MPI_Comm_dup.
-    pub fn new(comm: &Comm, function: &'static str, offset: u64) -> Result<Board> {
+    pub fn new(
+        comm: &Comm,
+        function: &'static str,
+        offset: u64,
+        reserved: &mut Reserved,
+    ) -> Result<Board> {
         let ranks = comm.size();
         let first_of_its_node = |nodes: &Nodes, rank| nodes.ranks(nodes.node_of(rank)).at(0);
         let firsts = comm.nodes().map_or(Box::default(), |nodes| {
@@ -200,6 +217,7 @@ impl Board {
             members: comm.members().clone(),
             rank: comm.rank() as usize,
             medium,
+            shared_with: reserved.shared_with.take(),
             firsts,
             handle: AtomicI32::new(0),
         })
@@ -425,8 +443,13 @@ impl Drop for Board {
         if left as usize == self.ranks() && ring != 0 {
             heap.free(ring);
         }
-        if self.rank == 0 {
-            heap.release_when_left(block.offset, self.ranks() as u32);
+        if let (0, Some(with)) = (self.rank, &self.shared_with) {
+            let block = transport::AwaitedBlock {
+                offset: block.offset,
+                ranks: self.ranks() as u32,
+                range: ring,
+            };
+            heap.release_when_left(block, with);
         }
     }
 }

@@ -138,7 +138,7 @@ pub fn open(
     }
     let all = exchange_words(comm, function, words)?;
     let failed = all.iter().zip(0..).find(|(words, _)| words[0] != 0);
-    let (wish, reserved) = match (brought, failed) {
+    let (wish, mut reserved) = match (brought, failed) {
         (Ok(brought), None) => brought,
         (Err(error), Some((words, _))) if error.class().value() == words[0] as i32 => {
             return Err(error);
@@ -155,7 +155,7 @@ pub fn open(
         (Err(error), None) => return Err(error),
     };
     same("amode", all.iter().map(|words| words[1] as i64))?;
-    let board = Board::new(comm, function, all[0][2])?;
+    let board = Board::new(comm, function, all[0][2], &mut reserved)?;
     // From now on the last rank to leave the board gives it back.
     reserved.keep();
     let mut opening = Opening {

@@ -24,7 +24,7 @@ use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::queue::shape;
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
-use crate::transport::{FirstNotifier, Heap, heap};
+use crate::transport::{self, FirstNotifier, Heap, SharedWith, heap};
 use parking_lot::Mutex;
 
 /// What a rank asks for.
@@ -108,11 +108,11 @@ impl Offer {
 }
 
 /// The first error of a list of classes, for all ranks the same class; the own one has its text.
-fn agree(
-    own: Result<()>,
+fn agree<T>(
+    own: Result<T>,
     errors: impl Iterator<Item = i32>,
     what: impl Fn(usize) -> String,
-) -> Result<()> {
+) -> Result<T> {
     let mut failed = errors.enumerate().filter(|(_, class)| *class != 0);
     let Some((rank, class)) = failed.next() else {
         return own;
@@ -123,7 +123,7 @@ fn agree(
     }
 }
 
-fn class_number(result: &Result<()>) -> i32 {
+fn class_number<T>(result: &Result<T>) -> i32 {
     result
         .as_ref()
         .err()
@@ -177,7 +177,7 @@ fn next_key(comm: &Comm) -> u64 {
 }
 
 /// What this rank brings, checked.
-fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<()> {
+fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<SharedWith> {
     if wish.bytes < 0 {
         return fail!(
             Class::Size,
@@ -203,6 +203,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
     let heap = the_heap()?;
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
+    let shared_with = comm.share_memory()?;
     if comm.rank() == 0 {
         offer.key = next_key(comm);
     }
@@ -239,7 +240,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
         let part = part.map_err(|why| no_memory("a window", bytes, &why))?;
         offer.place = Place::Heap(taken.take(part));
     }
-    Ok(())
+    Ok(shared_with)
 }
 
 /// Where memory is that the program has given.
@@ -281,7 +282,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     let all = exchange_words(comm, function, offer.encode())?;
     let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
     let errors = all.iter().map(|offer| offer.error);
-    agree(own, errors, |rank| {
+    let shared_with = agree(own, errors, |rank| {
         format!("rank {rank} has no part of the window: its argument or its memory was refused")
     })?;
     let is_contiguous = wish.flavor == Flavor::Shared && !all.iter().all(|offer| offer.apart);
@@ -330,6 +331,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         info: Mutex::new(info),
         facts: Facts::new(own_base, all[rank].bytes, all[rank].unit),
         memory,
+        shared_with,
         hosts: over_hosts(comm, all[0].key),
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
@@ -543,7 +545,13 @@ fn give_back(window: &'static Window) -> Result<()> {
     }
     let is_lowest_here = (0..window.rank).all(|rank| window.is_remote(rank));
     if is_lowest_here {
-        heap.release_when_left(window.block_offset, ranks);
+        let (offset, range) = (window.block_offset, shared);
+        let block = transport::AwaitedBlock {
+            offset,
+            ranks,
+            range,
+        };
+        heap.release_when_left(block, &window.shared_with);
     }
     window::remove(window.handle);
     Ok(())

@@ -14,7 +14,7 @@ use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
 use crate::pt2pt::PROC_NULL;
 use crate::sync::AtomicU8;
-use crate::transport::FirstNotifier;
+use crate::transport::{FirstNotifier, SharedWith};
 use parking_lot::Mutex;
 
 /// MPI_WIN_NULL.
@@ -86,6 +86,7 @@ pub struct Window {
     pub info: Mutex<Info>,
     pub facts: Facts,
     pub(super) memory: Memory,
+    pub(super) shared_with: SharedWith,
     /// Where the ranks are on several hosts.
     pub hosts: Option<Box<Hosts>>,
     pub(super) dynamic: Option<Box<Dynamic>>,

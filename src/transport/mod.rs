@@ -28,7 +28,7 @@ pub use paged::Paged;
 pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table, World};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
-pub use shm::heap::{Heap, HeapLock, LOCKS, note_fork};
+pub use shm::heap::{AwaitedBlock, Heap, HeapLock, LOCKS, SharedWith, note_fork};
 pub use shm::layout;
 pub use shm::notifier::{FirstNotifier, Notifier};
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};

@@ -68,6 +68,7 @@ const LAYOUT: u64 = {
         shape!(RankPage {
             event_counts,
             inbox,
+            memory,
             private_rings,
             core,
             further,
@@ -151,13 +152,14 @@ pub struct RankPage {
     /// One for each engine.
     pub event_counts: [EventCount; ENGINES],
     inbox: Control,
+    pub memory: heap::RankMemory,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
     /// The number of the core this rank was last seen on, plus 1; 0: unknown.
     pub core: AtomicU32,
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,
-    _pad: [u8; 52],
+    _pad: [u8; 36],
     /// What each of its engines claims of an inbox of others.
     pub claims: [Claim; ENGINES],
     pub status: Page,
