@@ -2,7 +2,7 @@
  * look at the system's memory; windows begin as zeros; ranks reach memory of MPI_Alloc_mem directly in windows. */
 #define _GNU_SOURCE
 #include "check.h"
-#include <dirent.h>
+#include "node_memory.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -35,33 +35,6 @@ static int opened(const char *function, const char *path, int flags, mode_t mode
 
 OPEN(open)
 OPEN(open64)
-
-/* Bytes that files without a name have on this process's descriptors. */
-static long long allocated(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    struct dirent *entry;
-    long long sum = 0;
-    ino_t seen[64];
-    int count = 0;
-    while (folder && (entry = readdir(folder))) {
-        char path[300], name[64] = "";
-        struct stat status;
-        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
-        if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:", 7) != 0 || stat(path, &status) != 0)
-            continue;
-        int known = 0;
-        for (int i = 0; i < count; i++)
-            known |= seen[i] == status.st_ino;
-        if (!known && count < 64) {
-            seen[count++] = status.st_ino;
-            sum += (long long) status.st_blocks * 512;
-        }
-    }
-    if (folder)
-        closedir(folder);
-    return sum;
-}
 
 static long faults(void)
 {

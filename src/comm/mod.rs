@@ -14,7 +14,7 @@ mod waits;
 use crate::attr::Attributes;
 use crate::engine::{self, links, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
-use crate::error::Result;
+use crate::error::{Class, Result, fail};
 use crate::events::{self, Event};
 use crate::group::{Comparison, Group};
 use crate::handle::{self, ObjectType, Table, builtin, null};
@@ -25,6 +25,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
+use crate::transport::{SharedWith, heap};
 pub use engines::engines_offered_by;
 use engines::mapping_of;
 pub use members::Members;
@@ -297,6 +298,21 @@ impl Comm {
     /// Whether the memory of this host's segment is that of all ranks of the local group.
     pub fn shares_memory(&self) -> bool {
         self.members().share_memory()
+    }
+
+    /// To be called before the local group's ranks tell each other of memory of the heap that they are to use together.
+    ///
+    /// Errors: a rank has died; there is no such memory.
+    pub fn share_memory(&self) -> Result<SharedWith> {
+        let Some(heap) = heap() else {
+            return fail!(Class::NoMem, "the ranks of this node share no memory");
+        };
+        let processes = (0..self.size()).map(|rank| self.members().process(rank));
+        match heap.share_with(processes.filter_map(engine::seat_of)) {
+            Ok(Some(with)) => Ok(with),
+            Ok(None) => fail!(Class::Other, "a rank of {} has died", self.title()),
+            Err(why) => fail!(Class::NoMem, "there is no memory to be shared: {why}"),
+        }
     }
 
     /// MPI_Comm_compare.

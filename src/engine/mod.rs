@@ -94,6 +94,11 @@ pub fn shares_memory(process: u32) -> bool {
     table().is_none_or(|table| table.seat_of(process).is_some())
 }
 
+/// The index of a process in this one's segment, if it is there.
+pub fn seat_of(process: u32) -> Option<usize> {
+    table()?.seat_of(process)
+}
+
 /// This process's own page in the table.
 pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)

@@ -16,7 +16,7 @@ use crate::error::{Class, Result, fail};
 use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI64, AtomicU64, Ordering};
-use crate::transport::heap;
+use crate::transport::{self, SharedWith, heap};
 
 const LINE: usize = 64;
 
@@ -66,6 +66,8 @@ enum Shared {
 pub struct Board {
     pub assembly: Assembly,
     shared: Shared,
+    /// Where it is in memory.
+    shared_with: Option<SharedWith>,
     /// Of each rank, the lowest one on its node; empty if there is one node.
     firsts: Box<[usize]>,
 }
@@ -75,7 +77,10 @@ fn bytes(ranks: usize) -> u64 {
 }
 
 /// Memory for a board, made by the lowest rank; what is not [`Reserved::keep`]ed is given back.
-pub struct Reserved(u64);
+pub struct Reserved {
+    offset: u64,
+    shared_with: Option<SharedWith>,
+}
 
 impl Reserved {
     /// Nothing for one rank, for ranks on several nodes, and on ranks but the lowest.
@@ -83,41 +88,53 @@ impl Reserved {
     /// Errors: MPI_ERR_NO_MEM.
     pub fn new(comm: &Comm) -> Result<Reserved> {
         if comm.size() == 1 || comm.nodes().is_some() {
-            return Ok(Reserved(0));
+            return Ok(Reserved {
+                offset: 0,
+                shared_with: None,
+            });
         }
         let heap = the_heap()?;
         let bytes = bytes(comm.size() as usize);
         let refused = |why| no_memory("what the ranks of a file share", bytes, &why);
         heap.open_now().map_err(refused)?;
-        if comm.rank() != 0 {
-            return Ok(Reserved(0));
+        let mut reserved = Reserved {
+            offset: 0,
+            shared_with: Some(comm.share_memory()?),
+        };
+        if comm.rank() == 0 {
+            heap.release_left();
+            reserved.offset = heap.obtain(bytes, LINE).map_err(refused)?;
         }
-        heap.release_left();
-        heap.obtain(bytes, LINE).map(Reserved).map_err(refused)
+        Ok(reserved)
     }
 
     pub fn offset(&self) -> u64 {
-        self.0
+        self.offset
     }
 
     pub fn keep(mut self) {
-        self.0 = 0;
+        self.offset = 0;
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        if let (Some(heap), true) = (heap(), self.0 != 0) {
-            heap.release(self.0);
+        if let (Some(heap), true) = (heap(), self.offset != 0) {
+            heap.release(self.offset);
         }
     }
 }
 
 impl Board {
-    /// The board at an offset of the heap, as all ranks have been told. Collective.
+    /// The board at an offset of the heap, as all ranks have been told, which this one has helped to reserve. Collective.
     ///
     /// Errors: MPI_ERR_INTERN; of ranks on several nodes those of MPI_Comm_dup.
-    pub fn new(comm: &Comm, function: &'static str, offset: u64) -> Result<Board> {
+    pub fn new(
+        comm: &Comm,
+        function: &'static str,
+        offset: u64,
+        reserved: &mut Reserved,
+    ) -> Result<Board> {
         let ranks = comm.size();
         let first_of_its_node = |nodes: &Nodes, rank| nodes.ranks(nodes.node_of(rank)).at(0);
         let firsts = comm.nodes().map_or(Box::default(), |nodes| {
@@ -143,6 +160,7 @@ impl Board {
         Ok(Board {
             assembly: Assembly::new(comm, Maker::FileOpen, function, area, Reason::at_file)?,
             shared,
+            shared_with: reserved.shared_with.take(),
             firsts,
         })
     }
@@ -211,8 +229,13 @@ impl Drop for Board {
         if left as usize == self.assembly.ranks() && ring != 0 {
             heap.free(ring);
         }
-        if self.assembly.rank() == 0 {
-            heap.release_when_left(block.offset, self.assembly.ranks() as u32);
+        if let (0, Some(with)) = (self.assembly.rank(), &self.shared_with) {
+            let block = transport::AwaitedBlock {
+                offset: block.offset,
+                ranks: self.assembly.ranks() as u32,
+                range: ring,
+            };
+            heap.release_when_left(block, with);
         }
     }
 }

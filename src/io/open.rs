@@ -135,11 +135,11 @@ pub fn open(
         Ok((wish, reserved)) => [0, wish.amode as u64, reserved.offset()],
         Err(_) => [0; 3],
     };
-    let ((wish, reserved), all) = agree_on(comm, function, brought, words, |rank, class| {
+    let ((wish, mut reserved), all) = agree_on(comm, function, brought, words, |rank, class| {
         has_failed(rank, &comm.title(), class)
     })?;
     same("amode", all.iter().map(|words| words[1] as i64))?;
-    let board = Board::new(comm, function, all[0][2])?;
+    let board = Board::new(comm, function, all[0][2], &mut reserved)?;
     // From now on the last rank to leave the board gives it back.
     reserved.keep();
     let mut opening = Opening {

@@ -161,10 +161,9 @@ impl Lock<'_> {
     pub fn pass(&self, ticket: u32) -> Whom {
         self.serving.swap(ticket.wrapping_add(1), Ordering::SeqCst);
         fence_after_update();
-        let serving = self.serving.load(Ordering::Relaxed);
-        match self.next.load(Ordering::Relaxed) == serving {
-            true => Whom::Nobody,
-            false => self.pass_over_the_abandoned(),
+        match self.turn() {
+            None => Whom::Nobody,
+            Some(_) => self.pass_over_the_abandoned(),
         }
     }
 
@@ -186,10 +185,9 @@ impl Lock<'_> {
     #[cold]
     fn pass_over_the_abandoned(&self) -> Whom {
         loop {
-            let serving = self.serving.load(Ordering::SeqCst);
-            if self.next.load(Ordering::Relaxed) == serving {
+            let Some(serving) = self.turn() else {
                 return Whom::Nobody;
-            }
+            };
             let name = self.place(serving).load(Ordering::Acquire);
             if name != self.name(serving) | ABANDONED {
                 return self.owner(serving);
@@ -204,11 +202,15 @@ impl Lock<'_> {
     /// Whose turn it is.
     #[inline(always)]
     pub fn served(&self) -> Whom {
-        let serving = self.serving.load(Ordering::Relaxed);
-        match self.next.load(Ordering::Relaxed) == serving {
-            true => Whom::Nobody,
-            false => self.owner(serving),
-        }
+        self.turn()
+            .map_or(Whom::Nobody, |ticket| self.owner(ticket))
+    }
+
+    /// The ticket that is served, if it was taken.
+    #[inline(always)]
+    fn turn(&self) -> Option<u32> {
+        let serving = self.serving.load(Ordering::SeqCst);
+        (self.next.load(Ordering::Relaxed) != serving).then_some(serving)
     }
 
     /// The process with a ticket that was taken.

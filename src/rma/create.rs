@@ -26,7 +26,7 @@ use crate::info::Info;
 use crate::queue::shape;
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
 use crate::transport::rma::Registered;
-use crate::transport::{Heap, heap};
+use crate::transport::{self, Heap, SharedWith, heap};
 use parking_lot::Mutex;
 
 /// What a rank asks for.
@@ -154,7 +154,7 @@ fn next_key(comm: &Comm) -> u64 {
 }
 
 /// What this rank brings, checked.
-fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<()> {
+fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<SharedWith> {
     if wish.bytes < 0 {
         return fail!(
             Class::Size,
@@ -180,6 +180,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
     let heap = the_heap()?;
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
+    let shared_with = comm.share_memory()?;
     if comm.rank() == 0 {
         offer.key = next_key(comm);
     }
@@ -216,7 +217,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
         let part = part.map_err(|why| no_memory("a window", bytes, &why))?;
         offer.place = Place::Heap(taken.take(part));
     }
-    Ok(())
+    Ok(shared_with)
 }
 
 /// Where memory is that the program has given.
@@ -253,7 +254,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         key: 0,
     };
     let own = bring(comm, wish, &mut offer, &mut taken);
-    let ((), all) = agree_on(comm, function, own, offer.encode(), |rank, _| {
+    let (shared_with, all) = agree_on(comm, function, own, offer.encode(), |rank, _| {
         format!("rank {rank} has no part of the window: its argument or its memory was refused")
     })?;
     let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
@@ -307,6 +308,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         info: Mutex::new(info),
         facts: Facts::new(own_base, all[rank].bytes, all[rank].unit),
         memory,
+        shared_with,
         hosts: over_hosts(comm, all[0].key),
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
@@ -510,7 +512,13 @@ fn give_back(window: &'static Window) -> Result<()> {
     }
     let is_lowest_here = (0..window.rank).all(|rank| window.is_remote(rank));
     if is_lowest_here {
-        heap.release_when_left(window.block_offset, ranks);
+        let (offset, range) = (window.block_offset, shared);
+        let block = transport::AwaitedBlock {
+            offset,
+            ranks,
+            range,
+        };
+        heap.release_when_left(block, &window.shared_with);
     }
     window::remove(window.handle);
     Ok(())

@@ -15,6 +15,7 @@ use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
 use crate::pt2pt::PROC_NULL;
 use crate::sync::AtomicU8;
+use crate::transport::SharedWith;
 use crate::transport::peer::NAME_BYTES;
 use parking_lot::Mutex;
 
@@ -85,6 +86,7 @@ pub struct Window {
     pub info: Mutex<Info>,
     pub facts: Facts,
     pub(super) memory: Memory,
+    pub(super) shared_with: SharedWith,
     /// Where the ranks are on several hosts.
     pub hosts: Option<Box<Hosts>>,
     pub(super) dynamic: Option<Box<Dynamic>>,

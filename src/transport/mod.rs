@@ -32,7 +32,7 @@ pub use paged::Paged;
 pub use peer::{NodeOf, Page, Peer, Route, Seat, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
-pub use shm::heap::{Heap, HeapLock, LOCKS, note_fork};
+pub use shm::heap::{AwaitedBlock, Heap, HeapLock, LOCKS, SharedWith, note_fork};
 pub use shm::layout;
 pub use shm::notifier::{FirstNotifier, Notifier};
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
@@ -46,7 +46,7 @@ pub mod collective {
     pub use super::shm::staging::Ring;
     pub use super::shm::staging::area::{
         Area, Event, Geometry, INLINE, MOST_RANKS, Place, RESULT_SLOTS, SHARED_ROUNDS, SMALL_DEPTH,
-        UNIT,
+        Told, UNIT,
     };
     #[cfg(test)]
     pub use super::shm::staging::fixture::{Fixture, Form};

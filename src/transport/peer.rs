@@ -183,6 +183,11 @@ impl Page {
         self.lost.load(Ordering::Acquire) & REAPED != 0
     }
 
+    /// Whether its process is known to be no more, so that what it had can be another one's.
+    pub fn stores_no_more(&self) -> bool {
+        self.was_reaped() || self.has_died() && self.is_over()
+    }
+
     /// Takes [`Page::set_finalizing`] and [`Page::set_exited`] back.
     pub fn clear_loss(&self) {
         self.lost.store(0, Ordering::Release);

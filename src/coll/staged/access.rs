@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::node;
 use crate::transport::Stores;
 use crate::transport::collective::{
-    Access, Area, Geometry, Large, MOST_RANKS, Spacing, Staging, UNIT,
+    Access, Area, Geometry, Large, MOST_RANKS, Spacing, Staging, Told, UNIT,
 };
 #[cfg(test)]
 use crate::transport::collective::{Fixture, Form};
@@ -96,9 +96,9 @@ pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Res
 
 /// An operation that a task has begun in an area, which it has until it ends.
 pub struct Begun {
-    /// Until it ends.
-    staging: Option<Box<Staging>>,
     halves: Halves,
+    /// Until it ends; dropped last.
+    staging: Option<Box<Staging>>,
 }
 
 /// Begins an operation in halves where it can be done ([`Halves`]) and the area is there. `None`: nothing was done.
@@ -188,42 +188,64 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     if geometry.ranks > MOST_RANKS || !choose::stages() {
         return Access::Refused;
     }
+    let rank = coll.rank() as usize;
+    let at = |told: Told| {
+        let engine = enter();
+        let area = engine.transport().node_memory().area(told, geometry, rank);
+        area.map(|area| Box::new(Staging::new(area, rank)))
+    };
     // Passed on as it is where no word has come.
-    let mut words = [NO_WORD.to_ne_bytes(); 2].concat().into_boxed_slice();
-    if coll.rank() == 0 {
-        let offset = enter().transport().node_memory().make_area(geometry);
-        words[..8].copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
-        words[8..].copy_from_slice(&(geometry.bytes() as u64).to_ne_bytes());
+    let mut words = [NO_WORD.to_ne_bytes(); 3].concat().into_boxed_slice();
+    let mut mine = None;
+    if rank == 0 {
+        let told = make(coll, geometry);
+        mine = told.and_then(at);
+        let Told { offset, number } = told.unwrap_or_default();
+        let told = [offset, geometry.bytes() as u64, u64::from(number)];
+        words = told.map(u64::to_ne_bytes).concat().into_boxed_slice();
     }
     let team = Team::on(*coll);
     bcast::binomial(&team, Buffer::of_copy(&mut words), 0).await;
-    let told = team.result();
+    let result = team.result();
     let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().unwrap_or_default());
-    let (offset, bytes) = (word(0), word(8));
-    if told
-        .as_ref()
-        .is_err_and(|error| error.lost() == Some(DIFFERENT))
-    {
+    let (offset, bytes, number) = (word(0), word(8), word(16) as u32);
+    let told = Told { offset, number };
+    let differs = |error: &Error| error.lost() == Some(DIFFERENT);
+    if result.as_ref().is_err_and(differs) {
         return Access::Lost(DIFFERENT);
     }
-    if told.is_err() || offset == NO_WORD {
-        // Some of the others may have got the message, and wait at the area.
+    let lost = || {
         let engine = enter();
         let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
-        let lost = worlds.find(|world| liveness::of(&engine, *world).is_some());
+        worlds.find(|world| liveness::of(&engine, *world).is_some())
+    };
+    if result.is_err() || offset == NO_WORD {
+        // Some of the others may have got the message, and wait at the area.
+        let lost = lost();
+        if let (Some(world), Some(mine)) = (lost, mine) {
+            mine.area.tell_lost(world);
+        }
         return lost.map_or(Access::Refused, Access::Lost);
     }
     if bytes != geometry.bytes() as u64 {
         return Access::Lost(DIFFERENT);
     }
-    match enter()
-        .transport()
-        .node_memory()
-        .area(offset as usize, geometry)
-    {
-        Some(area) => Access::Given(Box::new(Staging::new(area, coll.rank() as usize))),
-        None => Access::Refused,
+    if told == Told::default() {
+        return Access::Refused;
     }
+    // One that is nobody's any more: a rank that has died has made others leave it.
+    let mine = mine.or_else(|| at(told));
+    mine.map_or_else(|| Access::Lost(lost().unwrap_or(DIFFERENT)), Access::Given)
+}
+
+/// Makes an area for the ranks of a communicator.
+fn make(coll: &CollContext<'_>, geometry: Geometry) -> Option<Told> {
+    let engine = enter();
+    let table = engine.transport().table();
+    let seat = |rank| table.seat_of(coll.process(rank));
+    let seats: Option<Vec<usize>> = (0..coll.size()).map(seat).collect();
+    let seats = seats?.into_iter().map(|seat| seat as u32);
+    engine.transport().node_memory().make_area(geometry, seats)
 }
 
 /// About as many bytes as a rank publishes at most.

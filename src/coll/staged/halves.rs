@@ -160,6 +160,8 @@ impl Halves {
         let mut work = Work::<true>::new(staging, env, self.plan);
         work.failure = self.failure.take();
         if self.lost.is_some() {
+            // The area is left after that.
+            self.wait = TaskWait::default();
             work.end_wait(self.lost)?;
         }
         if awaited.how == Staged::Counter {

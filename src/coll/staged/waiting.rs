@@ -46,9 +46,18 @@ impl Drop for Announced {
 /// A wait of a task between its polls.
 #[derive(Default)]
 pub(super) struct TaskWait {
-    watches: [Watch; 2],
     polls: u32,
     announced: Option<Announced>,
+    search: Search,
+}
+
+/// What a wait knows of those who may be gone.
+#[derive(Default)]
+struct Search {
+    /// Those that are waited for.
+    watch: Watch,
+    /// All others.
+    watch_of_all: Watch,
     look: Look,
 }
 
@@ -99,8 +108,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     /// The rest of a wait, with progress of all that is under way.
     #[cold]
     fn wait_long(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) -> Step {
-        let (mut watches, mut looks) = ([Watch::default(), Watch::default()], 0u32);
-        let (mut announced, mut look) = (None, Look::default());
+        let (mut search, mut looks, mut announced) = (Search::default(), 0u32, None);
         let reason = self.env.coll().staged_reason();
         let lost = until_at(self.engine(), &reason, |engine| {
             looks = looks.saturating_add(1);
@@ -110,31 +118,36 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             if holds() {
                 return Some(None);
             }
-            let lost = self.find_lost(engine, whom.clone(), &mut watches, &mut look)?;
+            let asks = engine.checks_liveness();
+            let lost = self.area().lost();
+            let lost = lost.or_else(|| self.find_gone(engine, whom.clone(), &mut search, asks))?;
             // Lost first, then looked at: what it had published is there.
             Some((!holds()).then_some(lost))
         });
         self.end_wait(lost)
     }
 
-    /// A process because of which what some ranks are waited for may never come.
-    fn find_lost(
+    /// A process that is gone, of those that are waited for, or without which none of them may come: these may have given up. `asks`: it is
+    /// time to ask about all.
+    fn find_gone(
         &self,
         engine: &Engine,
         whom: Range<usize>,
-        [watch, watch_of_all]: &mut [Watch; 2],
-        look: &mut Look,
+        search: &mut Search,
+        asks: bool,
     ) -> Option<u32> {
-        if let Some(world) = self.area().lost() {
-            return Some(world);
-        }
-        let is_unreachable = |world| watch.is_unreachable(engine, world);
-        if let Some(world) = self.worlds(whom).find_map(first(is_unreachable)) {
-            return Some(world);
-        }
-        // Those who are waited for may have given up, because of a rank that this one does not wait for.
-        if !engine.checks_liveness() {
-            return None;
+        let Search {
+            watch,
+            watch_of_all,
+            look,
+        } = search;
+        let is_gone = |world: &u32| match asks {
+            true => watch.is_gone(engine, *world),
+            false => watch.is_unreachable(engine, *world),
+        };
+        let gone = self.worlds(whom).find(is_gone);
+        if gone.is_some() || !asks {
+            return gone;
         }
         if look.finds(self.env.coll().operation()) {
             return Some(DIFFERENT);
@@ -181,7 +194,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         }
         wait.polls = wait.polls.wrapping_add(1);
         if sleeps || tasks::checks_liveness() || wait.polls.is_multiple_of(POLLS_PER_CHECK) {
-            let lost = self.find_gone(wait, whom);
+            let lost = self.find_gone_in_task(&mut wait.search, whom);
             if lost.is_some() {
                 // Lost first, then looked at: what it had published is there.
                 return Poll::Ready(lost.filter(|_| !holds()));
@@ -201,24 +214,13 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         tasks::before_sleep()
     }
 
-    /// A rank that is gone of those that a task waits for, or without which none of them may come.
     #[cold]
-    fn find_gone(&self, wait: &mut TaskWait, whom: Range<usize>) -> Option<u32> {
+    fn find_gone_in_task(&self, search: &mut Search, whom: Range<usize>) -> Option<u32> {
         #[cfg(test)]
         if let Env::Fixture(..) = self.env {
             return None;
         }
-        if wait.look.finds(self.env.coll().operation()) {
-            return Some(DIFFERENT);
-        }
-        let engine = enter_at(self.engine());
-        let [watch, watch_of_all] = &mut wait.watches;
-        let is_gone = |world| watch.is_gone(&engine, world);
-        let lost = self.worlds(whom).find_map(first(is_gone));
-        lost.or_else(|| {
-            let world = self.missing(&engine)?;
-            watch_of_all.is_long_gone(&engine, world).then_some(world)
-        })
+        self.find_gone(&enter_at(self.engine()), whom, search, true)
     }
 
     pub(super) fn end_wait(&self, lost: Option<u32>) -> Step {
@@ -425,9 +427,4 @@ impl Work<'_, BLOCK> {
         }
         Ok(())
     }
-}
-
-/// The process itself, if something is so of it.
-fn first(mut is_so: impl FnMut(u32) -> bool) -> impl FnMut(u32) -> Option<u32> {
-    move |world| is_so(world).then_some(world)
 }

@@ -10,7 +10,7 @@ use super::notifier::{self, FirstNotifier, Notifier};
 use super::outbound::{ASKS, Common, KIND_BULK_RING, Outbound};
 use super::pace::Plan;
 use super::settings::{self, Other};
-use super::staging::area::{Area, Geometry};
+use super::staging::area::{Area, Geometry, Told};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::Mapping;
@@ -533,14 +533,15 @@ impl Endpoint {
         }
     }
 
-    /// Makes a staging area for ranks of this node; where it is. `None`: there is no memory for it.
-    pub fn make_area(&self, geometry: Geometry) -> Option<usize> {
-        Area::make(self.common.segment, self.fd.as_fd(), geometry)
+    /// Makes a staging area for these ranks of this node, this one first. `None`: there is no memory for it.
+    pub fn make_area(&self, geometry: Geometry, ranks: impl Iterator<Item = u32>) -> Option<Told> {
+        let (segment, me) = (self.common.segment, self.common.me as u32);
+        Area::make(segment, self.fd.as_fd(), geometry, me, ranks)
     }
 
-    /// The staging area at an offset that another rank told.
-    pub fn area(&self, offset: usize, geometry: Geometry) -> Option<Area> {
-        Area::open(self.common.segment, offset, geometry)
+    /// The staging area that another rank told, see [`Area::open`].
+    pub fn area(&self, told: Told, geometry: Geometry, rank: usize) -> Option<Area> {
+        Area::open(self.common.segment, told, geometry, rank)
     }
 
     /// Gives an area large rings, see [`Area::make_large`].

@@ -60,6 +60,7 @@ const LAYOUT: u64 = {
             bytes,
             next,
             staging,
+            areas,
             ends,
             processes,
             heap,
@@ -68,6 +69,7 @@ const LAYOUT: u64 = {
         shape!(RankPage {
             event_counts,
             inbox,
+            memory,
             private_rings,
             core,
             further,
@@ -126,6 +128,8 @@ pub struct SegmentHeader {
     next: AtomicU64,
     /// Bytes of all staging areas and their large rings.
     pub staging: AtomicU64,
+    /// Where the staging area is that was added last.
+    pub areas: AtomicU64,
     /// Where the ends of processes of other hosts are told, and of how many processes; 0: nowhere.
     ends: AtomicU64,
     processes: AtomicU64,
@@ -149,13 +153,14 @@ pub struct RankPage {
     /// One for each engine.
     pub event_counts: [EventCount; ENGINES],
     inbox: Control,
+    pub memory: heap::RankMemory,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
     /// The number of the core this rank was last seen on, plus 1; 0: unknown.
     pub core: AtomicU32,
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,
-    _pad: [u8; 52],
+    _pad: [u8; 36],
     /// What each of its engines claims of an inbox of others.
     pub claims: [Claim; ENGINES],
     pub status: Page,

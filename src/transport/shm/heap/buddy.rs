@@ -31,6 +31,8 @@ pub struct Buddy<'a, E> {
     /// The pages that are given out: from `first`, which is not zero, to before `end`.
     pub first: u32,
     pub end: u32,
+    /// What is allocated is this one's, not zero.
+    pub owner: u32,
 }
 
 fn get(word: &AtomicU32) -> u32 {
@@ -74,23 +76,14 @@ impl<E: Entries> Buddy<'_, E> {
     /// their entries. Returns how many pages are used.
     pub fn rebuild(&self) -> u64 {
         self.lists.0.iter().for_each(|head| set(head, 0));
-        let mut used = Vec::new();
-        let (mut page, mut behind_last) = (self.first, self.first);
-        while page < self.end {
-            let Some(entry) = self.entries.find(page) else {
-                page = self.entries.behind_missing(page);
-                continue;
-            };
+        let mut used: Vec<(u32, u32)> = Vec::new();
+        self.each_entry(|page, entry| {
+            let behind_last = used.last().map_or(0, |(start, pages)| start + pages);
             match get(&entry.tag) {
-                USED if page >= behind_last => {
-                    let pages = get(&entry.pages);
-                    behind_last = page + pages;
-                    used.push((page, pages));
-                }
+                USED if page >= behind_last => used.push((page, get(&entry.pages))),
                 _ => set(&entry.tag, 0),
             }
-            page += 1;
-        }
+        });
         let mut at = self.first;
         for (start, pages) in used.iter().copied().chain([(self.end, 0)]) {
             for (block, order) in blocks(at, start - at) {
@@ -101,6 +94,31 @@ impl<E: Entries> Buddy<'_, E> {
             at = start + pages;
         }
         used.iter().map(|(_, pages)| u64::from(*pages)).sum()
+    }
+
+    /// Makes this owner that of all used ranges of another one. Returns where they begin.
+    pub fn take_from(&self, owner: u32) -> Vec<u32> {
+        let mut taken = Vec::new();
+        self.each_entry(|page, entry| {
+            if (get(&entry.tag), get(&entry.next)) == (USED, owner) {
+                set(&entry.next, self.owner);
+                taken.push(page);
+            }
+        });
+        taken
+    }
+
+    fn each_entry(&self, mut visit: impl FnMut(u32, &Entry)) {
+        let mut page = self.first;
+        while page < self.end {
+            page = match self.entries.find(page) {
+                Some(entry) => {
+                    visit(page, entry);
+                    page + 1
+                }
+                None => self.entries.behind_missing(page),
+            };
+        }
     }
 
     fn entry(&self, page: u32) -> &Entry {
@@ -160,6 +178,7 @@ impl<E: Entries> Buddy<'_, E> {
         }
         let entry = self.entry(start);
         set(&entry.pages, pages);
+        set(&entry.next, self.owner);
         set(&entry.tag, USED);
         Ok(start)
     }
@@ -197,7 +216,7 @@ impl<E: Entries> Buddy<'_, E> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use std::cell::Cell;
 
@@ -213,7 +232,7 @@ mod tests {
     }
 
     /// Does something, and dies before the step after so many. Whether it died.
-    fn dies_after(steps: usize, work: impl FnOnce()) -> bool {
+    pub fn dies_after(steps: usize, work: impl FnOnce()) -> bool {
         STEPS.set(steps);
         let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
         STEPS.set(usize::MAX);
@@ -307,6 +326,7 @@ mod tests {
                 entries: &plain,
                 first,
                 end,
+                owner: 1,
             };
             buddy.fill().unwrap();
             let whole = free_blocks(&buddy);
@@ -380,6 +400,7 @@ mod tests {
                     entries: &plain,
                     first: 3,
                     end: 250,
+                    owner: 1,
                 };
                 buddy.fill().unwrap();
                 let ranges: Vec<u32> = [3, 1, 7, 16, 2, 30, 5]

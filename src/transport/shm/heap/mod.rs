@@ -15,6 +15,7 @@
 //! the whole heap.
 
 mod buddy;
+mod dead;
 mod lent;
 mod look;
 mod pieces;
@@ -25,19 +26,20 @@ use super::layout::Segment;
 use crate::os::backoff::Backoff;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
-use crate::queue::barrier;
 use crate::queue::named_lock;
 use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
 use buddy::Buddy;
+use dead::Waiting;
+pub use dead::{AwaitedBlock, SharedWith};
 use lent::Lent;
 pub use lent::note_fork;
 use look::Look;
 use parking_lot::{Mutex, MutexGuard};
 use pieces::Pieces;
-pub use state::Shared;
 use state::{BROKEN, NONE, READY};
+pub use state::{RankMemory, Shared};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
@@ -93,8 +95,12 @@ pub struct Heap {
     pieces: Mutex<Pieces>,
     /// The program's.
     lent: Mutex<Lent>,
-    /// Blocks of this process's that ranks may still use: offset and ranks, see [`Heap::release_when_left`].
-    waiting: Mutex<Vec<(u64, u32)>>,
+    /// Blocks of this process's that ranks may still use, see [`Heap::release_when_left`].
+    waiting: Mutex<Vec<Waiting>>,
+    /// Where it counts with whom it shares memory.
+    counts: OnceLock<u64>,
+    /// [`deaths::count`] when the memory of all dead was taken.
+    deaths: AtomicU32,
 }
 
 /// The shared lock; given back when dropped.
@@ -124,6 +130,8 @@ impl Heap {
             pieces: Mutex::new(Pieces::new(1)),
             lent: Mutex::new(Lent::new()),
             waiting: Mutex::new(Vec::new()),
+            counts: OnceLock::new(),
+            deaths: AtomicU32::new(0),
         }
     }
 
@@ -242,6 +250,7 @@ impl Heap {
             entries: view,
             first: first_page(view.pages) as u32,
             end: view.pages as u32,
+            owner: self.me as u32 + 1,
         }
     }
 
@@ -250,6 +259,7 @@ impl Heap {
     /// Errors: ENOMEM if there is no such range, and what opening the heap says.
     pub fn allocate(&self, bytes: u64, align: u64) -> Result<u64> {
         let view = self.view()?;
+        self.take_from_the_dead();
         let too_large = || Error::from_raw_os_error(libc::ENOMEM);
         let pages = bytes.max(1).div_ceil(PAGE as u64);
         let pages = u32::try_from(pages).map_err(|_| too_large())?;
@@ -378,29 +388,6 @@ impl Heap {
     pub fn release(&self, offset: u64) -> bool {
         let piece = self.pieces.lock().release(self, offset);
         piece.unwrap_or_else(|| self.free(offset))
-    }
-
-    /// Gives back a block of this process's that begins with a [`barrier::Header`], now or in a later call: when so many ranks have left it.
-    pub fn release_when_left(&self, offset: u64, ranks: u32) {
-        self.waiting.lock().push((offset, ranks));
-        self.release_left();
-    }
-
-    /// Gives back the blocks of [`Heap::release_when_left`] that all ranks have left.
-    pub fn release_left(&self) {
-        self.waiting.lock().retain(|(offset, ranks)| {
-            let Some(block) = self.at(*offset, size_of::<barrier::Header>() as u64) else {
-                return true;
-            };
-            // SAFETY: a block that begins so, and is given back below and nowhere else.
-            let header = unsafe { &*block.cast::<barrier::Header>() };
-            // Acquire: their last accesses were before.
-            let is_left = header.left.load(Ordering::Acquire) == *ranks;
-            if is_left {
-                self.release(*offset);
-            }
-            !is_left
-        });
     }
 
     /// The address of a range here; `None` if it is not inside the heap, or the heap cannot be had.

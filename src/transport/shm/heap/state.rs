@@ -24,6 +24,19 @@ pub struct Shared {
     pub lists: Lists,
 }
 
+/// What the page of a rank says of its memory in the heap.
+#[repr(C)]
+pub struct RankMemory {
+    /// Where it counts for each other rank the windows and files that it has with that one; zero: nowhere.
+    pub counts: AtomicU64,
+    /// Zero; or a value of `TAKES` and `TAKEN`.
+    pub taken: AtomicU32,
+}
+
+/// Another process looks whether it can take the memory of the dead rank; and it has.
+pub const TAKES: u32 = 1;
+pub const TAKEN: u32 = 2;
+
 /// For each order the first free block; page 0 is never given out and means none.
 #[repr(transparent)]
 pub struct Lists(pub [AtomicU32; ORDERS]);
@@ -33,7 +46,7 @@ pub struct Lists(pub [AtomicU32; ORDERS]);
 pub struct Entry {
     /// Zero; or a kind, with the order of a free block.
     pub tag: AtomicU32,
-    /// Neighbours in the list of free blocks.
+    /// Neighbours in the list of free blocks; of a used range `next` is the index of the rank that has it, and 1.
     pub next: AtomicU32,
     pub previous: AtomicU32,
     /// Of a used range.
@@ -48,6 +61,7 @@ pub const SHAPE: u64 = shape::combine(&[
         previous,
         pages
     }),
+    shape!(RankMemory { counts, taken }),
     shape!(Shared {
         lock,
         state,

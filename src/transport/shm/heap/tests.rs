@@ -161,7 +161,10 @@ fn others_go_on_when_a_rank_dies_while_it_allocates() {
     fill(lives, kept, bytes, 7);
     let theirs = dies.allocate(bytes, 64).unwrap();
     let reserved = lives.shared().reserved.load(Ordering::Relaxed);
-    for _ in 0..if cfg!(miri) { 3 } else { 1000 } {
+    for death in 0..if cfg!(miri) { 3 } else { 1000 } {
+        // After any of its steps.
+        let died = buddy::tests::dies_after(death % 8, || drop(dies.allocate(bytes, 64)));
+        assert!(died, "{death}");
         dies_with_the_lock();
         let offset = lives.obtain(bytes, 64).unwrap();
         assert!(offset != kept && offset != theirs);
@@ -302,4 +305,101 @@ fn more_than_there_is_is_not_lent() {
     assert!(lacking(heap.promise(most, 64).map(|_| ())));
     assert!(heap.free(first));
     assert!(heap.free(heap.promise(most, 64).unwrap()));
+}
+
+/// As mpiexec says it, which has waited for the process.
+fn dies(heap: &Heap, rank: usize) {
+    let status = &heap.segment.rank(rank).status;
+    status.set_state(crate::transport::State::Joined);
+    status.set_reaped();
+    crate::transport::deaths::found();
+}
+
+fn reserved(heap: &Heap) -> u64 {
+    heap.shared().reserved.load(Ordering::Relaxed)
+}
+
+/// Makes the heap look for the dead. Nothing is left of that.
+fn look_for_the_dead(heap: &Heap) {
+    let offset = heap.allocate(4096, 4096).unwrap();
+    assert!(heap.free(offset));
+}
+
+#[test]
+fn the_memory_of_the_dead_is_given_back_when_nobody_shares_it() {
+    let heaps = heaps(4);
+    heaps[0].open_now().unwrap();
+    let shared = heaps[0].share_with(0..4).unwrap().unwrap();
+    let also_dies = heaps[1].share_with(0..4).unwrap().unwrap();
+    let kept = heaps[2].obtain(10_000, 64).unwrap();
+    fill(heaps[2], kept, 10_000, 7);
+    let (before, pages) = (reserved(heaps[0]), blocks(heaps[0]));
+    let window = heaps[3].lend_zeros(1 << 20, 64).unwrap();
+    fill(heaps[3], window, 1 << 20, 3);
+    heaps[3].lend(100, 64).unwrap().unwrap();
+    heaps[3].lend(1 << 20, 64).unwrap().unwrap();
+    dies(heaps[2], 3);
+    dies(heaps[2], 1);
+    let all = reserved(heaps[0]);
+    look_for_the_dead(heaps[2]);
+    assert!(holds(heaps[0], window, 1 << 20, 3));
+    assert_eq!(reserved(heaps[0]), all);
+    drop(shared);
+    look_for_the_dead(heaps[2]);
+    // With the page in which the other one counted.
+    assert_eq!(reserved(heaps[0]), before - PAGE as u64);
+    assert!(blocks(heaps[0]) < pages + (1 << 19) / 512);
+    assert!(holds(heaps[0], kept, 10_000, 7));
+    assert!(heaps[0].share_with([2, 3].into_iter()).unwrap().is_none());
+    assert!(heaps[0].share_with([0, 2].into_iter()).unwrap().is_some());
+    std::mem::forget(also_dies);
+}
+
+#[test]
+fn a_block_is_given_back_though_a_rank_died_before_it_left() {
+    let heaps = heaps(2);
+    heaps[0].open_now().unwrap();
+    let before = {
+        drop(heaps[0].share_with(0..2).unwrap());
+        reserved(heaps[0])
+    };
+    let with = heaps[0].share_with(0..2).unwrap().unwrap();
+    let offset = heaps[0].obtain(10_000, 64).unwrap();
+    let range = heaps[0].promise(1 << 20, 4096).unwrap();
+    let block = AwaitedBlock {
+        offset,
+        ranks: 2,
+        range,
+    };
+    let all = reserved(heaps[0]);
+    heaps[0].release_when_left(block, &with);
+    dies(heaps[0], 1);
+    heaps[0].release_left();
+    assert_eq!(reserved(heaps[0]), all, "this process has not left it");
+    drop(with);
+    heaps[0].release_left();
+    assert_eq!(reserved(heaps[0]), before);
+}
+
+#[test]
+fn a_thousand_deaths_leave_nothing() {
+    let [lives, mortal] = heaps(2)[..] else {
+        unreachable!("two heaps")
+    };
+    lives.open_now().unwrap();
+    let before = reserved(lives);
+    for _ in 0..if cfg!(miri) { 3 } else { 1000 } {
+        mortal.allocate(100_000, 64).unwrap();
+        dies(lives, 1);
+        look_for_the_dead(lives);
+        assert_eq!(reserved(lives), before);
+        // As if another process were there.
+        lives.segment.rank(1).status.clear_loss();
+        lives
+            .segment
+            .rank(1)
+            .memory
+            .taken
+            .store(0, Ordering::Relaxed);
+    }
 }

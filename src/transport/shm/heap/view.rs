@@ -140,7 +140,12 @@ impl Entries for View {
     }
 
     fn behind_missing(&self, page: u32) -> u32 {
-        (page / ENTRIES_IN_PAGE as u32 + 1) * ENTRIES_IN_PAGE as u32
+        // Most words of the bitmap are zero.
+        let pages = match self.bit(page).0.load(Ordering::Relaxed) {
+            0 => 32 * ENTRIES_IN_PAGE as u32,
+            _ => ENTRIES_IN_PAGE as u32,
+        };
+        (page / pages).saturating_add(1).saturating_mul(pages)
     }
 
     fn make(&self, page: u32) -> Result<()> {

@@ -10,13 +10,16 @@
 //! data that it names, is written again only when every rank has *acknowledged* the round that it holds; nobody reads it after that.
 #![allow(unsafe_code)]
 
+mod reuse;
+
 use crate::queue::ring::prefetch;
 use crate::queue::shape::{self, shape};
 use crate::queue::shares::Shares;
 use crate::sync::{AtomicU64, Ordering, compiler_fence, fence};
 use crate::transport::shm::layout::Segment;
 use crate::transport::shm::pace::Stores;
-use parking_lot::Mutex;
+pub use reuse::Told;
+use reuse::{Lasting, Own, allocate};
 use std::os::fd::BorrowedFd;
 
 /// Data that lies in the flag line, bytes.
@@ -39,9 +42,6 @@ const GAP: usize = 320;
 static NOTHING: [u8; 2 << 20] = [0; 2 << 20];
 /// Ranks of one area at most: what a line's place can name is no limit, the memory is.
 pub const MOST_RANKS: usize = 1024;
-/// All areas of a node together, bytes: so much, and so much more for each of its ranks.
-const NODE_BYTES: u64 = 64 << 20;
-const NODE_BYTES_PER_RANK: u64 = 512 << 10;
 
 /// The line that tells of a publisher's data of a round.
 #[repr(C, align(64))]
@@ -59,34 +59,31 @@ pub(super) struct Count(pub AtomicU64);
 
 #[repr(C)]
 struct Head {
+    lasting: Lasting,
     /// Ranks that have come to counted rounds, all rounds that share a counter together.
     arrivals: [Count; COUNTERS],
     /// Ranks that have come to barriers, all barriers together.
     barriers: Count,
     shares: [Shares; SHARED_ROUNDS],
-    /// Ranks that use the area no more.
-    left: Count,
     /// Ranks that may sleep until something is published here, and until something is acknowledged.
     sleepers: Count,
     sleepers_for_room: Count,
     /// A rank of MPI_COMM_WORLD that is lost, and 1: whoever waits for anything here gives up.
     lost: Count,
-    /// Where the large rings are; zero: nowhere.
-    large: Count,
 }
 
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
     shape!(Line { round, total, data }),
+    reuse::SHAPE,
     shape!(Head {
+        lasting,
         arrivals,
         barriers,
         shares,
-        left,
         sleepers,
         sleepers_for_room,
-        lost,
-        large
+        lost
     }),
 ]);
 
@@ -191,63 +188,10 @@ unsafe impl Send for Area {}
 // SAFETY: as for Send.
 unsafe impl Sync for Area {}
 
-/// Fresh memory of the segment, unless the node's areas have too much then. Rings leave a quarter to other areas.
-fn allocate(
-    segment: Segment<'static>,
-    fd: BorrowedFd<'_>,
-    bytes: usize,
-    is_area: bool,
-) -> Option<usize> {
-    let most = NODE_BYTES + NODE_BYTES_PER_RANK * segment.ranks() as u64;
-    let most = if is_area { most } else { most / 4 * 3 };
-    let used = &segment.header().staging;
-    if used.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64 > most {
-        used.fetch_sub(bytes as u64, Ordering::Relaxed);
-        return None;
-    }
-    let allocated = segment.allocate(fd, bytes).ok();
-    if allocated.is_none() {
-        used.fetch_sub(bytes as u64, Ordering::Relaxed);
-    }
-    allocated
-}
-
-/// Areas that this process has made and left, to be used again when all have left them.
-static RETIRED: Mutex<Vec<Area>> = Mutex::new(Vec::new());
-
 impl Area {
-    /// An area of zeros: where it is, or `None` if there is no memory for it.
-    pub fn make(
-        segment: Segment<'static>,
-        fd: BorrowedFd<'_>,
-        geometry: Geometry,
-    ) -> Option<usize> {
-        let mut retired = RETIRED.lock();
-        let again = retired.iter().position(|area| area.is_left_by(&geometry));
-        if let Some(at) = again {
-            let area = retired.swap_remove(at);
-            let large = area.head().large.0.load(Ordering::Relaxed);
-            // SAFETY: all have left it, so this process is alone with it until it tells where it is.
-            unsafe { area.base.write_bytes(0, geometry.bytes()) };
-            area.head().large.0.store(large, Ordering::Relaxed);
-            return Some(area.offset);
-        }
-        allocate(segment, fd, geometry.bytes(), true)
-    }
-
-    /// The area at an offset that another rank told; `None` if none can be there.
-    pub fn open(segment: Segment<'static>, offset: usize, geometry: Geometry) -> Option<Area> {
-        Some(Area {
-            base: segment.dynamic(offset, geometry.bytes())?,
-            offset,
-            large: std::ptr::null_mut(),
-            geometry,
-        })
-    }
-
     /// Makes the large rings, if there are none and there is memory for them; by one rank, before it publishes that.
     pub fn make_large(&self, segment: Segment<'static>, fd: BorrowedFd<'_>) {
-        let large = &self.head().large.0;
+        let large = &self.lasting().large;
         if large.load(Ordering::Relaxed) == 0 {
             let made = allocate(segment, fd, self.geometry.large_bytes(), false);
             large.store(made.unwrap_or(0) as u64, Ordering::Relaxed);
@@ -256,7 +200,7 @@ impl Area {
 
     /// Looks for the large rings, after a rank has published that it has tried to make them. Whether there are some.
     pub fn open_large(&mut self, segment: Segment<'static>) -> bool {
-        let offset = self.head().large.0.load(Ordering::Relaxed) as usize;
+        let offset = self.lasting().large.load(Ordering::Relaxed) as usize;
         let there = segment.dynamic(offset, self.geometry.large_bytes());
         self.large = there.unwrap_or(std::ptr::null_mut());
         there.is_some()
@@ -264,19 +208,6 @@ impl Area {
 
     pub fn has_large(&self) -> bool {
         !self.large.is_null()
-    }
-
-    /// This rank uses the area no more; `made` says that it made it.
-    pub fn leave(self, made: bool) {
-        self.head().left.0.fetch_add(1, Ordering::Release);
-        if made {
-            RETIRED.lock().push(self);
-        }
-    }
-
-    fn is_left_by(&self, geometry: &Geometry) -> bool {
-        let left = || self.head().left.0.load(Ordering::Acquire);
-        self.geometry == *geometry && left() == geometry.ranks as u64
     }
 
     /// Fresh memory at these addresses, for tests.
@@ -309,6 +240,11 @@ impl Area {
     fn head(&self) -> &Head {
         // SAFETY: `open` checked that the area is mapped, for good; atomics only.
         unsafe { &*self.base.cast::<Head>() }
+    }
+
+    #[inline]
+    fn lasting(&self) -> &Lasting {
+        &self.head().lasting
     }
 
     /// The memory of a publisher; that of the results comes after those of the ranks.
@@ -490,18 +426,18 @@ impl Area {
     #[inline]
     pub fn acknowledge(&self, rank: usize, round: u64) {
         // Release: pairs with `acknowledged`; the reading is over.
-        self.acknowledgement(rank).store(round, Ordering::Release);
+        self.own(rank).acknowledged.store(round, Ordering::Release);
     }
 
     #[inline]
     pub fn acknowledged(&self, rank: usize) -> u64 {
-        self.acknowledgement(rank).load(Ordering::Acquire)
+        self.own(rank).acknowledged.load(Ordering::Acquire)
     }
 
     #[inline]
-    fn acknowledgement(&self, rank: usize) -> &AtomicU64 {
-        // SAFETY: the first line of a publisher; an atomic.
-        unsafe { &*self.publisher(rank).cast::<AtomicU64>() }
+    fn own(&self, rank: usize) -> &Own {
+        // SAFETY: the first line of a publisher; atomics.
+        unsafe { &*self.publisher(rank).cast::<Own>() }
     }
 
     /// Counts this rank among those that have come to a counted round. True for the last one.

@@ -56,9 +56,7 @@ impl Access {
 
     /// No operation will come any more.
     pub fn leave(&mut self) {
-        if let Access::Given(staging) = std::mem::replace(self, Access::Refused) {
-            staging.leave();
-        }
+        *self = Access::Refused;
     }
 }
 
@@ -224,11 +222,6 @@ impl Staging {
         self.area.geometry.ranks
     }
 
-    /// This rank uses its area no more.
-    pub fn leave(self) {
-        self.area.leave(self.me == 0);
-    }
-
     /// Up to which round a rank is known to have acknowledged.
     pub fn seen(&self, rank: usize) -> u64 {
         self.seen[rank]
@@ -301,6 +294,13 @@ impl Staging {
             }
         };
         (place, last.max(line))
+    }
+}
+
+impl Drop for Staging {
+    /// This rank uses its area no more.
+    fn drop(&mut self) {
+        self.area.leave(self.me);
     }
 }
 
