@@ -1,5 +1,6 @@
 /* The last rank, of another host than rank 0, is killed: as the holder of a lock there, as one that shares it, before a fence, as a target, with gets
- * under way and the window to be freed. The others, of both hosts, get an error that names window and rank. arg: what. */
+ * under way and the window to be freed, as a target whose lock rank 0 holds or shares. The others, of both hosts, get an error that names window
+ * and rank. arg: what. */
 #include "lost_rank.h"
 #include "process.h"
 #include "windows.h"
@@ -25,6 +26,10 @@ int main(int argc, char **argv)
         MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
     if (rank == last && !strcmp(what, "shared"))
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    if (rank == 0 && !strcmp(what, "held_from_afar"))
+        MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win));
+    if (rank == 0 && !strcmp(what, "shared_from_afar"))
+        MPI(MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win));
     MPI(MPI_Bcast(&process, 1, MPI_INT, last, MPI_COMM_WORLD));
     if (!strcmp(what, "pending")) {
         got[19] = -1;
@@ -49,6 +54,12 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "fence")) {
         for (int i = 0; i < 3; i++)
             is_loss(MPI_Win_fence(0, win), "MPI_Win_fence");
+    } else if (strstr(what, "_from_afar")) {
+        /* Its process would have given the lock up. */
+        if (rank == last - 1)
+            is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win), "MPI_Win_lock");
+        if (rank == last - 1 && !strcmp(what, "held_from_afar"))
+            is_loss(MPI_Win_lock(MPI_LOCK_SHARED, last, 0, win), "MPI_Win_lock");
     } else if (!strcmp(what, "pending")) {
         if (rank == 0) {
             for (int i = 0; i < 20; i++)

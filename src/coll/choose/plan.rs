@@ -72,7 +72,7 @@ pub struct Shape {
     /// Whether there is memory for the large rings, as far as is known.
     pub large: bool,
     /// Two ranks exchange messages of more than [`super::staging::LONGEST_OF_TWO`] faster, which each reads out of the other's memory.
-    pub reads: bool,
+    pub reads: fn() -> bool,
 }
 
 /// Longer parts begin at lines, where non-temporal stores begin.
@@ -120,7 +120,7 @@ impl Shape {
             geometry: staging.area.geometry,
             oversubscribed,
             large: staging.large != Large::Refused,
-            reads: hardware::loads_from_far_caches_are_fast(),
+            reads: hardware::loads_from_far_caches_are_fast,
         }
     }
 

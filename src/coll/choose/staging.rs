@@ -209,7 +209,7 @@ fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
         return small;
     }
     match ranks {
-        2 => (shape.large && !(shape.reads && each > LONGEST_OF_TWO))
+        2 => (shape.large && (each <= LONGEST_OF_TWO || !(shape.reads)()))
             .then(|| shape.stream(Staged::Direct, each, false)),
         3..=MOST_EXCHANGE if shape.large => large(Staged::Direct),
         _ if each >= LARGE_GATHER => small.map(|plan| Plan {

@@ -85,20 +85,21 @@ impl<'a> At<'a> {
     #[cold]
     fn missing(&self, engine: &Engine, awaited: Awaited) -> Option<u32> {
         let window = self.window;
-        match awaited {
-            Awaited::Sharer(rank) => {
-                let process = window.targets[rank].process;
-                liveness::of(engine, process).map(|_| process)
-            }
-            Awaited::Turn(_) => match self.lock().served() {
-                Whom::Process(process) => liveness::of(engine, process).map(|_| process),
-                // One of them may be served.
-                _ => {
-                    let mut all = window.targets.iter().map(|it| it.process);
-                    all.find(|process| liveness::has_died(engine, *process))
-                }
-            },
-        }
+        let owner = match (awaited, self.lock().served()) {
+            (Awaited::Sharer(rank), _) => Some(rank),
+            (Awaited::Turn(_), Whom::Process(process)) => Some(window.rank_of(process)),
+            (Awaited::Turn(_), _) => None,
+        };
+        let Some(owner) = owner else {
+            // One of them may be served.
+            let mut all = window.targets.iter().map(|it| it.process);
+            return all.find(|process| liveness::has_died(engine, *process));
+        };
+        // What a rank of another host has here is the target's to give up.
+        let target = window.is_remote(owner).then_some(self.target);
+        let mut needed = [Some(owner), target].into_iter().flatten();
+        let process = |rank: usize| window.targets[rank].process;
+        needed.find_map(|rank| liveness::of(engine, process(rank)).map(|_| process(rank)))
     }
 
     #[cold]
@@ -110,6 +111,11 @@ impl<'a> At<'a> {
             _ => None,
         };
         let whose = match holder {
+            Some(rank) if window.is_remote(rank) => {
+                format!(
+                    "rank {rank} of the window, on another host, has it by the target's process"
+                )
+            }
             Some(rank) => format!("rank {rank} of the window has it"),
             None => "a rank of the window has it".to_owned(),
         };
