@@ -4,7 +4,7 @@
 
 use super::{Comm, for_each, get, me};
 use crate::engine::{self, liveness, published};
-use crate::transport::peer::NAME_BYTES;
+use crate::transport::name::NAME_BYTES;
 
 /// From now on.
 pub(super) fn begin_to_tell() {

@@ -17,7 +17,7 @@ use crate::handle::{ObjectType, Table};
 use crate::info::Info;
 use crate::os::file::File as Descriptor;
 use crate::sync::{AtomicBool, AtomicI64, Ordering};
-use crate::transport::peer::NAME_BYTES;
+use crate::transport::name::NAME_BYTES;
 use parking_lot::{Mutex, RwLock};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

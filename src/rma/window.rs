@@ -16,7 +16,7 @@ use crate::info::Info;
 use crate::pt2pt::PROC_NULL;
 use crate::sync::AtomicU8;
 use crate::transport::SharedWith;
-use crate::transport::peer::NAME_BYTES;
+use crate::transport::name::NAME_BYTES;
 use parking_lot::Mutex;
 
 /// MPI_WIN_NULL.

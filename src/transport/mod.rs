@@ -11,6 +11,7 @@ pub mod life;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;
+pub mod name;
 pub mod net;
 pub mod ofi;
 mod paged;

@@ -9,6 +9,7 @@ use super::life::{
     ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, REAPED, RECEIVES_CLOSED, State,
     UNREACHABLE, World, told,
 };
+use super::name::Name;
 use super::paged::Paged;
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
@@ -17,43 +18,10 @@ use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use parking_lot::RwLock;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-const NAME_WORDS: usize = 6;
-/// What a [`Name`] has room for.
-pub const NAME_BYTES: usize = NAME_WORDS * 8;
-
 /// [`Page::context`] of a wait at a window: [`Page::peer`] is a target rank, [`Page::tag`] the window's handle.
 pub const WINDOW: u32 = u32::MAX - 1;
 /// [`Page::context`] of a wait at a file: [`Page::tag`] is its handle.
 pub const FILE: u32 = u32::MAX - 2;
-
-/// A short text that can be written while others read it.
-#[derive(Default)]
-#[repr(C)]
-pub struct Name([AtomicU64; NAME_WORDS]);
-
-impl Name {
-    pub fn store(&self, text: &str) {
-        let mut bytes = [0u8; NAME_BYTES];
-        let length = text.len().min(bytes.len());
-        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-        for (word, chunk) in self.0.iter().zip(bytes.chunks_exact(8)) {
-            word.store(
-                u64::from_ne_bytes(chunk.try_into().unwrap_or_default()),
-                Ordering::Relaxed,
-            );
-        }
-    }
-
-    pub fn load(&self) -> String {
-        let bytes: Vec<u8> = self
-            .0
-            .iter()
-            .flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes())
-            .take_while(|byte| *byte != 0)
-            .collect();
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
 
 /// What a process tells the others of itself. What it waits for is written when a call starts to wait for longer, so that a short
 /// message pays nothing; readers of that part (mpiexec's tables) may see a mixture of two waits. A page of zeros is that of
@@ -685,17 +653,5 @@ mod tests {
         pages[1].set_state(State::Finalized);
         let peer = table.of(1);
         assert!(peer.has_died() && peer.loss() == Some(Loss::Unreachable));
-    }
-
-    #[test]
-    fn names_are_cut_and_read_back() {
-        let name = Name(Default::default());
-        assert_eq!(name.load(), "");
-        name.store("MPI_Recv");
-        assert_eq!(name.load(), "MPI_Recv");
-        name.store(&"x".repeat(100));
-        assert_eq!(name.load().len(), NAME_WORDS * 8);
-        name.store("a");
-        assert_eq!(name.load(), "a");
     }
 }
