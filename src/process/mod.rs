@@ -390,6 +390,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     settings::compare(&endpoint, &job.local_ranks, seat)?;
     node::set_here(endpoint.node());
     copying::set_ranks(job.local_ranks.len());
+    endpoint.hear_of_deaths();
     let mut table = endpoint.table(job.size, Arc::new(launch::nodes::of));
     let fabric = match FABRIC.get() {
         Fabric::No if launch::nodes::are_hosts() => Fabric::Auto,

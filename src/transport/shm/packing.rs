@@ -8,13 +8,18 @@ use crate::transport::peer::{NodeOf, Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
+    /// Takes the deaths that mpiexec counts in this segment for those of this process's job. The segment has to stay, so tests, whose segments go,
+    /// leave that out.
+    pub fn hear_of_deaths(&self) {
+        deaths::told_by(&self.common.segment.header().deaths);
+    }
+
     /// The process table of a job of so many processes; `node_of` says which nodes they are on. Those that are not in this segment
     /// are reached over the fabric.
     pub fn table(&self, size: u32, node_of: NodeOf) -> Table {
         if let Some(ends) = self.common.segment.ends() {
             life::told_ends(ends);
         }
-        deaths::told_by(&self.common.segment.header().deaths);
         let own = self.processes[self.common.me];
         // Indices ascend as process numbers do.
         let entry = |seat: u32, node| {
