@@ -74,7 +74,7 @@ impl End {
         known & UNREACHABLE != 0 || known & EXITED != 0 && known & FINALIZED == 0
     }
 
-    /// Keeps what [`Page::known_end`] has said of it.
+    /// Keeps what [`super::peer::Page::known_end`] has said of it.
     pub fn tell(&self, known: u32) {
         self.0.store(known, Ordering::Release); // pairs with `load`
     }
