@@ -25,7 +25,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
-use crate::transport::{SharedWith, heap};
+use crate::transport::{Heap, SharedWith};
 pub use engines::engines_offered_by;
 use engines::mapping_of;
 pub use members::Members;
@@ -302,11 +302,8 @@ impl Comm {
 
     /// To be called before the local group's ranks tell each other of memory of the heap that they are to use together.
     ///
-    /// Errors: a rank has died; there is no such memory.
-    pub fn share_memory(&self) -> Result<SharedWith> {
-        let Some(heap) = heap() else {
-            return fail!(Class::NoMem, "the ranks of this node share no memory");
-        };
+    /// Errors: a rank has died; there is no memory.
+    pub fn share_memory(&self, heap: &'static Heap) -> Result<SharedWith> {
         let processes = (0..self.size()).map(|rank| self.members().process(rank));
         match heap.share_with(processes.filter_map(engine::seat_of)) {
             Ok(Some(with)) => Ok(with),

@@ -99,7 +99,7 @@ impl Reserved {
         heap.open_now().map_err(refused)?;
         let mut reserved = Reserved {
             offset: 0,
-            shared_with: Some(comm.share_memory()?),
+            shared_with: Some(comm.share_memory(heap)?),
         };
         if comm.rank() == 0 {
             heap.release_left();

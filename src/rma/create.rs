@@ -180,7 +180,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
     let heap = the_heap()?;
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
-    let shared_with = comm.share_memory()?;
+    let shared_with = comm.share_memory(heap)?;
     if comm.rank() == 0 {
         offer.key = next_key(comm);
     }
