@@ -70,7 +70,7 @@ impl Transport {
         }
     }
 
-    /// Whether every waker is reached by a sleeper's fence; if not, sleep for short times only.
+    /// Whether the fence of a sleeping thread reaches all that may wake it; if not, it may sleep for short times only.
     pub fn fences_reach_all(&self) -> bool {
         self.shm.fences_reach_all()
             && self.net.as_ref().is_none_or(|net| {

@@ -76,7 +76,7 @@ pub struct Transport {
     shm: Endpoint,
     /// Only in jobs whose nodes have a fabric between them.
     net: Option<Box<Net>>,
-    /// To processes of other jobs, by number; those that have ended leave their places to others.
+    /// Links to processes of other jobs, by number; `None`: a link that has ended, whose number is free.
     links: Vec<Option<Box<Link>>>,
     /// Whether there is a fabric, or a link.
     has_others: bool,
@@ -407,7 +407,7 @@ impl Transport {
         }
     }
 
-    /// Takes that back; `from_all`: nobody is to hold anything back.
+    /// Takes back [`Self::hold`]; `from_all`: also in the receive queue that all peers share.
     #[cold]
     pub fn end_hold(&mut self, origin: Route, from_all: bool) {
         match origin {

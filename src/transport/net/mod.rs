@@ -90,7 +90,7 @@ pub trait Directory: Send + Sync {
     ///
     /// Errors: it cannot be asked for any more.
     fn card(&self, process: u32) -> Result<Option<String>, String>;
-    /// What is wrong with the settings of a process, whose hash is another than this one's; `None`: they are not there yet.
+    /// Difference between the settings of a process and this one's, whose hashes differ; `None`: those of the process are not there yet.
     fn difference(&self, process: u32) -> Option<String>;
     /// The name of a process's host.
     fn host(&self, process: u32) -> String;

@@ -31,7 +31,7 @@ pub struct Buddy<'a, E> {
     /// The pages that are given out: from `first`, which is not zero, to before `end`.
     pub first: u32,
     pub end: u32,
-    /// What is allocated is this one's, not zero.
+    /// Owner of the ranges that are allocated; not zero.
     pub owner: u32,
 }
 
