@@ -351,6 +351,7 @@ static void once(const struct path *path, int is_counted)
         }
         if (is_counted) {
             usleep(path->rank_1_too == 1 ? 20000 : 1500); /* until rank 1 sleeps, and is not in its looks before that */
+            CALLGRIND_ZERO_STATS; /* of what wakes collected: see tests/counts */
             CALLGRIND_TOGGLE_COLLECT;
         }
         path->counted();

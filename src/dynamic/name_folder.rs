@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a file: a port and a process.
 const LARGEST: u64 = 64 << 10;
+/// Times that it is made anew. Each one that another process removes it at just this moment is one more chance that it does not.
+const ATTEMPTS: usize = 1000;
 
 /// Where it is.
 pub struct Place {
@@ -70,19 +72,33 @@ impl Place {
         }
     }
 
-    /// Makes it where it is not there, and opens it.
+    /// Makes it where it is not there, and does something in it. It is made again, and all of that done again, if another process has removed it
+    /// meanwhile ([`Self::remove_if_empty`]), which it cannot as soon as a file is in it.
     ///
-    /// Errors: as [`Self::open`].
-    pub fn make(&self) -> Result<Folder> {
-        let made = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.path);
-        if let Some(folder) = self.open()? {
-            return Ok(folder);
+    /// Errors: as [`Self::open`], and MPI_ERR_ACCESS or MPI_ERR_OTHER for an error of `action`.
+    pub fn with<T>(&self, mut action: impl FnMut(&Folder) -> io::Result<T>) -> Result<T> {
+        let mut last = io::Error::from(ErrorKind::NotFound);
+        for _ in 0..ATTEMPTS {
+            let made = DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&self.path);
+            let done = match (self.open()?, made) {
+                (Some(folder), _) => action(&folder),
+                // Removed just after it was made, or found.
+                (None, Ok(())) => continue,
+                (None, Err(error)) => Err(error),
+            };
+            match done {
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) =>
+                {
+                    last = error;
+                }
+                done => return done.map_err(|error| self.failed(error)),
+            }
         }
-        let gone = || io::Error::from(ErrorKind::NotFound);
-        Err(self.failed(made.err().unwrap_or_else(gone)))
+        Err(self.failed(last))
     }
 
     /// The last name takes the folder with it, unless the user has named it.
@@ -131,17 +147,13 @@ impl Place {
         let text = format!("the folder of published names, {path}, cannot be used: {error}");
         Error::new(class, text)
     }
-
-    /// Writes a file; whether it was not there.
-    ///
-    /// Errors: MPI_ERR_ACCESS or MPI_ERR_OTHER, it cannot be written.
-    pub fn write(&self, folder: &Folder, name: &Path, text: &str) -> Result<bool> {
-        folder.write(name, text).map_err(|error| self.failed(error))
-    }
 }
 
 impl Folder {
-    fn write(&self, name: &Path, text: &str) -> io::Result<bool> {
+    /// Writes a file; whether it was not there.
+    ///
+    /// Errors: that of the first call that failed; NotFound, the folder itself has been removed.
+    pub fn write(&self, name: &Path, text: &str) -> io::Result<bool> {
         let draft = format!("draft-{:032x}", addresses::random());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -214,7 +226,7 @@ mod tests {
             error.text().contains(&*place.path.to_string_lossy()),
             "{error}"
         );
-        assert!(place.make().is_err());
+        assert!(place.with(|_| Ok(())).is_err());
         error.text().to_owned()
     }
 
@@ -223,7 +235,7 @@ mod tests {
         let here = Here::new();
         let (usual, named) = (here.place(false), here.place(true));
         assert!(usual.open().unwrap().is_none());
-        usual.make().unwrap();
+        usual.with(|_| Ok(())).unwrap();
         let set_mode = |mode| {
             fs::set_permissions(&usual.path, fs::Permissions::from_mode(mode)).unwrap();
         };
@@ -260,14 +272,15 @@ mod tests {
     fn what_is_behind_a_link_is_no_name() {
         let here = Here::new();
         let place = here.place(false);
-        let folder = place.make().unwrap();
+        place.with(|_| Ok(())).unwrap();
+        let folder = place.open().unwrap().unwrap();
         let [name, link] = ["name-a", "name-b"].map(Path::new);
-        assert!(place.write(&folder, name, "one").unwrap());
-        assert!(!place.write(&folder, name, "two").unwrap());
+        assert!(folder.write(name, "one").unwrap());
+        assert!(!folder.write(name, "two").unwrap());
         assert_eq!(folder.read(name).as_deref(), Some("one"));
         symlink("name-a", place.path.join(link)).unwrap();
         assert_eq!(folder.read(link), None);
-        assert!(!place.write(&folder, link, "three").unwrap());
+        assert!(!folder.write(link, "three").unwrap());
         assert_eq!(
             fs::read_dir(&place.path).unwrap().count(),
             2,
@@ -275,6 +288,28 @@ mod tests {
         );
         assert!(folder.remove(name) && !folder.remove(name) && folder.remove(link));
         place.remove_if_empty();
+        assert!(place.open().unwrap().is_none());
+    }
+
+    /// Processes that publish and take back names of their own, each the last one of the folder now and then.
+    #[test]
+    fn a_folder_that_others_remove_is_made_again() {
+        let here = Here::new();
+        let place = &here.place(false);
+        std::thread::scope(|threads| {
+            for number in 0..3 {
+                threads.spawn(move || {
+                    let name = format!("name-{number}");
+                    for round in 0..2000 {
+                        let written = place.with(|folder| folder.write(name.as_ref(), "text"));
+                        assert!(written.unwrap(), "round {round}");
+                        let folder = place.open().unwrap().expect("a file is in it");
+                        assert!(folder.remove(name.as_ref()));
+                        place.remove_if_empty();
+                    }
+                });
+            }
+        });
         assert!(place.open().unwrap().is_none());
     }
 }

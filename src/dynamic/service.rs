@@ -98,18 +98,19 @@ impl Published {
 ///
 /// Errors: MPI_ERR_ACCESS or MPI_ERR_OTHER, the folder cannot be used.
 fn write(service: &str, port: &str) -> Result<bool> {
-    let place = Place::own();
-    let folder = place.make()?;
     let file = file_of(service);
-    if Published::of(&folder, service).is_some_and(|found| found.is_left_behind()) {
-        folder.remove(&file);
-    }
     let published = Published {
         port: port.to_owned(),
         host: addresses::host(""),
         birth: Birth::own(),
     };
-    place.write(&folder, &file, &published.encode())
+    let text = published.encode();
+    Place::own().with(|folder| {
+        if Published::of(folder, service).is_some_and(|found| found.is_left_behind()) {
+            folder.remove(&file);
+        }
+        folder.write(&file, &text)
+    })
 }
 
 /// Removes the file of a name; whether it was there.
