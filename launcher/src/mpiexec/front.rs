@@ -57,6 +57,8 @@ pub fn step_aside(name: &CStr) {
 ///
 /// Errors: a text, where no process can be started.
 pub fn run(supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
+    // Before there is a process to inherit, whenever the other two are killed.
+    let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let pair = UnixStream::pair();
     let (ours, theirs) = pair.map_err(|error| format!("cannot make a socket pair: {error}"))?;
     match fork() {
@@ -105,7 +107,6 @@ fn watch(guard: i32, mut line: UnixStream) -> i32 {
     let wanted: Vec<i32> = wanted.chain([SIGCHLD]).collect();
     let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
-    let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let Some(guard) = Pid::from_raw(guard) else {
         return 1;
     };

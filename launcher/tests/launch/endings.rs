@@ -3,7 +3,9 @@
 
 use crate::harness::{
     MPIEXEC, Outcome, Running, launcher, leftovers, mpiexec, own_path, role, role_with, signal_to,
+    until,
 };
+use crate::parts;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
@@ -53,6 +55,10 @@ pub const TESTS: &[(&str, fn())] = &[
     (
         "endings::two_of_three_processes_of_mpiexec_are_killed",
         two_of_three_processes_of_mpiexec_are_killed,
+    ),
+    (
+        "endings::killed_before_the_front_process_watches",
+        killed_before_the_front_process_watches,
     ),
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
@@ -248,11 +254,7 @@ fn process_named(running: &Running, wanted: &str) -> i32 {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
         name.is_ok_and(|name| name.trim() == wanted)
     };
-    running
-        .processes()
-        .into_iter()
-        .find(is_called)
-        .expect(wanted)
+    until(wanted, || running.processes().into_iter().find(is_called))
 }
 
 // The ranks are programs of others, which nothing in them ends.
@@ -271,6 +273,24 @@ fn two_of_three_processes_of_mpiexec_are_killed() {
         }
         assert_eq!(running.finish().code, 137, "{pair:?}");
     }
+}
+
+fn killed_before_the_front_process_watches() {
+    let name = "endings::killed_before_the_front_process_watches";
+    if !parts::has_all(name, &["strace"]) {
+        return;
+    }
+    // Only calls of the front process are late: strace leaves its children alone.
+    let late = ["-qq", "-o/dev/null", "-einject=prctl:delay_enter=500000"];
+    let job = ["-n", "1", "sh", "-c", "sleep 1000 & sleep 1000"];
+    let arguments = late.iter().chain([&MPIEXEC]).chain(&job);
+    let running = launcher("strace", arguments).start();
+    running.wait_for(2, "sleep 1000");
+    let found = ["oxmpi-supervise", "oxmpi-guard"].map(|name| process_named(&running, name));
+    for pid in found {
+        signal_to(pid, Signal::KILL);
+    }
+    running.finish().says("guard");
 }
 
 fn grandchildren_die_too() {
