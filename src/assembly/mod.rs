@@ -24,6 +24,7 @@ use crate::engine::wait::{self, Reason};
 use crate::engine::{aside, enter, liveness, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
+use crate::os::turns::TASK_LOOKS_PER_CHECK;
 use crate::queue::barrier::{self, Barrier, IsLost, Member, Visit};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
@@ -33,8 +34,6 @@ use std::task::Poll;
 
 /// As many ranks look at each other's numbers.
 const FEW: usize = 3;
-/// Looks of a task after which it asks who is missing.
-const LOOKS: u32 = 64;
 
 /// What an assembly with words has in its area for each rank.
 #[repr(C)]
@@ -266,7 +265,8 @@ impl Assembly {
             looks = looks.wrapping_add(1);
             // A thread of the library's sleeps without saying so.
             let rests = tasks::before_sleep() || aside::is_here();
-            let asks = rests || tasks::checks_liveness() || looks.is_multiple_of(LOOKS);
+            let asks =
+                rests || tasks::checks_liveness() || looks.is_multiple_of(TASK_LOOKS_PER_CHECK);
             let is_lost = asks.then_some(&is_lost as IsLost<'_>);
             match area.barrier().look(at, &mut visit, rests, is_lost) {
                 Some(done) => Poll::Ready(done),

@@ -16,8 +16,8 @@ use smallvec::SmallVec;
 const INTERVAL: u64 = 200_000_000;
 /// Equal comparisons in a row before a wait ends with an error, if all ranks have come to the operation. In doubt are waits that may still end
 /// by themselves, because a rank may still come, or because the difference is an earlier operation's.
-const LOOKS: u32 = 2;
-const LOOKS_IN_DOUBT: u32 = 6;
+const EQUAL: u32 = 2;
+const EQUAL_IN_DOUBT: u32 = 6;
 
 /// The kinds of operations, by the numbers that records have; not zero.
 mod kind {
@@ -320,8 +320,8 @@ impl Look {
         self.seen = seen;
         let differs = found.difference.is_some();
         let enough = match differs && !found.doubtful {
-            true => LOOKS,
-            false => LOOKS_IN_DOUBT,
+            true => EQUAL,
+            false => EQUAL_IN_DOUBT,
         };
         self.over = found.ended || (differs || found.broken) && self.looks >= enough;
         self.over

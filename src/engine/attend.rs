@@ -3,9 +3,10 @@
 //! It runs no task and calls nothing of the program's. Invariant: it polls once more after each announcement and before each sleep.
 
 use super::liveness::interval;
-use super::long_wait::{BOUNDED_SLEEP, YIELDS, are_blocked};
+use super::long_wait::{BOUNDED_SLEEP, are_blocked};
 use super::{Engine, WAITER, enter};
 use crate::os::schedule;
+use crate::os::turns::YIELDS;
 
 /// What a turn of such a thread came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,6 +5,7 @@
 //! soon as it is woken. A yield that takes long shows that another program had the core. Invariant: this changes only how a
 //! wait spends its time, never what it waits for. Without effect where `OXMPI_SLEEP_AFTER` is set.
 
+use crate::os::turns::CONTENDED_POLLS;
 use crate::sync::{AtomicU32, Ordering};
 
 /// Nanoseconds. A yield to nobody takes less than a microsecond; one to a program that computes takes its time slice.
@@ -12,8 +13,6 @@ const LONG_YIELD: u64 = 500_000;
 /// Long waits for which one long yield counts. Afterwards a wait spins again: one time slice is lost if the others are still
 /// there.
 const WAITS: u32 = 1_000;
-/// Polls before a wait under contention sleeps, about a microsecond.
-const POLLS: u64 = 200;
 
 /// Long waits left for which the cores count as contended.
 static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -23,7 +22,7 @@ static LEFT: AtomicU32 = AtomicU32::new(0);
 pub(super) fn limit(most: u64) -> u64 {
     match LEFT.load(Ordering::Relaxed) {
         0 => most,
-        _ => most.min(POLLS),
+        _ => most.min(CONTENDED_POLLS),
     }
 }
 
@@ -54,7 +53,7 @@ mod tests {
         assert!(!note_yield(LONG_YIELD) && !count());
         assert_eq!(limit(20_000), 20_000);
         assert!(note_yield(LONG_YIELD + 1));
-        assert_eq!((limit(20_000), limit(2)), (POLLS, 2));
+        assert_eq!((limit(20_000), limit(2)), (CONTENDED_POLLS, 2));
         for _ in 0..WAITS {
             assert!(count());
         }

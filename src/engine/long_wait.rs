@@ -9,6 +9,7 @@ use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
+use crate::os::turns::{KEPT_YIELDS, YIELDS};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport;
@@ -23,13 +24,8 @@ pub static SLEEP_AFTER: Variable<u64> = Variable::new(
      again.",
 );
 
-/// Yields before a wait is published; the condition is checked after each.
-pub const YIELDS: u32 = 32;
 /// A shorter yield changed no thread, nanoseconds: two changes of threads take longer.
 const AT_ONCE: u64 = 1_000;
-/// Yields without a change of threads before a wait sleeps, on an oversubscribed node. Under autogroup `sched_yield` yields only within the
-/// session: on a busy machine it has no effect for a time slice, in which the awaited rank may not run.
-const KEPT: u32 = 24;
 /// Nanoseconds after which a wait that sleeps names its communicator, which looks at all there are: ranks that share cores sleep in most
 /// waits, and few of these last.
 const NAMED_AFTER: u64 = 1_000_000;
@@ -96,7 +92,7 @@ pub(super) fn long_wait<R>(
             let took = monotonic_nanoseconds() - before;
             contended = watches && contention::note_yield(took);
             kept += u32::from(counts && took < AT_ONCE);
-            if yields < YIELDS && kept < KEPT && !contended {
+            if yields < YIELDS && kept < KEPT_YIELDS && !contended {
                 continue;
             }
         }
@@ -108,7 +104,7 @@ pub(super) fn long_wait<R>(
             }
         }
         let waited = now - began;
-        if contended || kept >= KEPT || waited > sleep_after {
+        if contended || kept >= KEPT_YIELDS || waited > sleep_after {
             if waited > NAMED_AFTER
                 && let Some(published) = published.as_mut()
             {

@@ -95,7 +95,7 @@ fn memory_is_the_limit(cores: usize, senders: usize) -> bool {
 }
 
 /// Pages that a sender looks at.
-const LOOKS: usize = 8;
+const PAGES: usize = 8;
 /// A message that was announced so long ago is over, nanoseconds: some megabytes at the speed of a core that shares the memory.
 const UNDER_WAY: u64 = 2_000_000;
 
@@ -133,7 +133,7 @@ impl Engine {
             return false;
         }
         let (mut looked, mut sending) = (0, 0);
-        for page in table.others_here().step_by((ranks / LOOKS).max(1)) {
+        for page in table.others_here().step_by((ranks / PAGES).max(1)) {
             looked += 1;
             let sent = page.sent_much.load(Ordering::Relaxed);
             sending += usize::from(sent != 0 && now.saturating_sub(sent) < UNDER_WAY);

@@ -10,7 +10,8 @@ use super::{Engine, EngineCursor, enter_at, liveness, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::os::turns::TASK_POLLS_PER_CHECK;
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -38,9 +39,7 @@ static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// A thread has found [`TASKS`] locked, and may sleep by now.
 static MISSED: AtomicBool = AtomicBool::new(false);
 /// Idle polls; the count need not be exact.
-static IDLE_POLLS: AtomicUsize = AtomicUsize::new(0);
-/// Of so many idle polls one makes a liveness check.
-const POLLS_PER_CHECK: usize = 1024;
+static IDLE_POLLS: AtomicU32 = AtomicU32::new(0);
 /// When tasks were last polled for a liveness check, nanoseconds, and the time between two such polls: each looks at all members.
 static CHECKED: AtomicU64 = AtomicU64::new(0);
 const CHECK_INTERVAL: u64 = 5_000_000;
@@ -91,7 +90,10 @@ fn run_all() -> bool {
         return false;
     };
     let moved = run_ready(&mut tasks);
-    if !moved && IDLE_POLLS.fetch_add(1, Ordering::Relaxed) % POLLS_PER_CHECK == POLLS_PER_CHECK - 1
+    if !moved
+        && IDLE_POLLS
+            .fetch_add(1, Ordering::Relaxed)
+            .is_multiple_of(TASK_POLLS_PER_CHECK)
     {
         give_up(&mut tasks);
     }

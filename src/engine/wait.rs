@@ -10,6 +10,7 @@ use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{liveness, long_wait, numbers, spin_limit, tasks};
 use crate::error::Result;
+use crate::os::turns::{FIRST_YIELDS, LOOKS, LOOKS_PER_CHECK, OWN_POLLS, POLLS_BEFORE_CHECK};
 use crate::os::{monotonic_nanoseconds, schedule};
 pub use crate::transport::peer::{FILE, WINDOW};
 use crate::variables::{Listed, Variable};
@@ -30,22 +31,11 @@ static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
 /// What users can set about waiting.
 pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wait::SLEEP_AFTER];
 
-/// Looks at what another rank is to store before the engine makes progress in between.
-const LOOKS: u32 = 100;
-/// Of so many looks in vain one asks whether what is waited for can still come; each liveness check does.
-const LOOKS_PER_CHECK: u32 = 16;
-/// Yields before the first poll, where the wait is not for a message.
-const YIELDS: u32 = 4;
 /// The largest learned limit ([`spin_limit`]), polls: as long as it takes to change threads.
 const LONGEST_OVERSUBSCRIBED: u64 = 250;
-/// Polls of the own engines for each poll of the others.
-const OWN_POLLS: u64 = 64;
-
 /// How many looks at the node's memory a look that includes the fabric takes the time of, about.
 const NET_LOOK: u64 = 16;
 
-/// Idle polls before a liveness check of the sender.
-const POLLS_BEFORE_CHECK: u32 = 16;
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
 
@@ -279,7 +269,7 @@ fn yield_until(mut holds: impl FnMut() -> bool) -> bool {
     if polls == 0 {
         return false;
     }
-    (0..YIELDS).any(|_| {
+    (0..FIRST_YIELDS).any(|_| {
         schedule::yield_now();
         holds()
     })

@@ -63,7 +63,7 @@ const KEPT: usize = 256;
 /// Fewer ids than there are in the 16-bit space.
 const MANY_IDS: u64 = 4096;
 /// Requests that it is cheap to look at for each that is eligible.
-const LOOKS: usize = 128;
+const REQUESTS_PER_ID: usize = 128;
 
 /// Numbers for tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Garbage {
             // What the last cycle left is looked at again: that is part of the cost, and no reason.
             When::Soon => {
                 let fresh = eligible.saturating_sub(self.left);
-                roots::number() + self.left <= (fresh + 1) * LOOKS
+                roots::number() + self.left <= (fresh + 1) * REQUESTS_PER_ID
             }
             // With threads, an erroneous program may still be in a call with a freed object: give it time.
             When::Enough => !engine::has_threads() && roots::number() == 0,

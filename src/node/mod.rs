@@ -7,6 +7,7 @@
 pub mod distance;
 mod prober;
 
+use crate::os::backoff;
 use crate::os::schedule::{self, CPU_WORDS};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -186,10 +187,7 @@ impl Node {
         let begin = Instant::now();
         let waits = !self.is_certain();
         while waits && !self.is_decided() && !self.all_joined() && begin.elapsed() < JOIN_TIMEOUT {
-            match begin.elapsed() < Duration::from_millis(1) {
-                true => schedule::yield_now(),
-                false => std::thread::sleep(Duration::from_micros(100)),
-            }
+            backoff::give_way(begin.elapsed());
         }
         self.decide()
     }

@@ -35,12 +35,8 @@ use crate::engine::{
     Engine, EngineGuard, enter_shared, enter_unlocked, has_threads, single_threaded,
 };
 use crate::error::Result;
+use crate::os::turns::{DIRECT_POLLS, DIRECT_POLLS_OF_SEVERAL};
 use complete::Completion;
-
-/// Polls of a blocking receive before it makes a request and waits like the others.
-const DIRECT_POLLS: u32 = 500;
-/// As [`DIRECT_POLLS`], where a waiting thread also polls other engines.
-const DIRECT_POLLS_OF_SEVERAL: u32 = 100;
 
 /// MPI_PROC_NULL.
 pub const PROC_NULL: i32 = -1;

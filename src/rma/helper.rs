@@ -20,6 +20,7 @@ use crate::os::checked_copy::CheckedCopy;
 use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
 use crate::os::schedule;
+use crate::os::turns::LOOKS_AT_HELPER;
 use crate::queue::named_lock::give_back;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering};
@@ -46,8 +47,6 @@ const HELPER: u32 = 1;
 const ORIGIN: u32 = 2;
 
 const STACK_BYTES: usize = 64 << 10;
-/// Looks before an origin sleeps.
-const POLLS: u32 = 300;
 /// How long it sleeps before it looks whether the helper still lives.
 const BOUNDED_SLEEP: Duration = Duration::from_millis(50);
 
@@ -299,10 +298,10 @@ impl<'a> Request<'a> {
         };
         state.store(POSTED, Ordering::Release);
         schedule::futex_wake(state, HELPER);
-        let mut polls = 0;
+        let mut looks = 0;
         while state.load(Ordering::Acquire) != DONE {
-            polls += 1;
-            if polls < POLLS {
+            looks += 1;
+            if looks < LOOKS_AT_HELPER {
                 std::hint::spin_loop();
                 continue;
             }

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{self, Ordering};
 
 /// Of so many steps while a rank is ready, one goes to a rank that polls.
-const POLLS: u64 = 8;
+const STEPS_PER_POLL: u64 = 8;
 /// With priorities, a rank gets the lowest one at one in so many yield points.
 const CHANGES: u64 = 300;
 /// Words of a rank's stack.
@@ -120,7 +120,7 @@ impl State {
             }
             return;
         }
-        let poll = polling > 0 && (ready == 0 || self.random(POLLS) == 0);
+        let poll = polling > 0 && (ready == 0 || self.random(STEPS_PER_POLL) == 0);
         let can = |phase: &Phase| {
             if poll {
                 may_poll(phase)

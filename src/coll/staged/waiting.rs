@@ -8,9 +8,9 @@ use super::env::Env;
 use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
 use crate::engine::liveness::DIFFERENT;
-use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, soon, until_at};
 use crate::engine::{Engine, enter_at, liveness, tasks};
+use crate::os::turns::{RESTLESS_YIELDS, TASK_POLLS_PER_CHECK};
 #[cfg(test)]
 use crate::sync::scheduler;
 use crate::transport::collective::{Area, Event};
@@ -18,14 +18,8 @@ use oxmpi_macros::both;
 use std::ops::Range;
 use std::task::Poll;
 
-/// Looks in a wait for messages before this rank says that it may sleep: fewer than before it does.
-const RESTLESS: u32 = 8;
-/// Polls of a task before it looks whether those that it waits for still live.
-const POLLS_PER_CHECK: u32 = 1024;
 /// Rounds from the one that is taken to the one whose line is prefetched, where the others are ahead.
 const FORESIGHT: u64 = 2;
-
-const _: () = assert!(RESTLESS < YIELDS);
 
 /// The announcement that this rank may sleep; taken back when dropped.
 struct Announced(Area, Event);
@@ -112,7 +106,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let reason = self.env.coll().staged_reason();
         let lost = until_at(self.engine(), &reason, |engine| {
             looks = looks.saturating_add(1);
-            if looks == RESTLESS {
+            if looks == RESTLESS_YIELDS {
                 announced = Some(Announced::new(self.staging.area, event));
             }
             if holds() {
@@ -193,7 +187,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Poll::Ready(Some(world));
         }
         wait.polls = wait.polls.wrapping_add(1);
-        if sleeps || tasks::checks_liveness() || wait.polls.is_multiple_of(POLLS_PER_CHECK) {
+        if sleeps || tasks::checks_liveness() || wait.polls.is_multiple_of(TASK_POLLS_PER_CHECK) {
             let lost = self.find_gone_in_task(&mut wait.search, whom);
             if lost.is_some() {
                 // Lost first, then looked at: what it had published is there.
