@@ -139,8 +139,11 @@ mod exclusive {
             self.value.get_mut()
         }
 
-        /// From now on entering takes a lock, or does not. Call while no second thread can enter.
-        pub fn share(&self, shared: bool) {
+        /// From now on entering takes a lock, or does not.
+        ///
+        /// # Safety
+        /// Nobody is inside, and no other thread enters before this returns; without the lock, threads enter one after the other.
+        pub unsafe fn share(&self, shared: bool) {
             self.shared.store(shared, Ordering::Release);
         }
 
@@ -220,7 +223,8 @@ mod tests {
     #[test]
     fn shared_state_counts_every_entry() {
         static COUNT: Exclusive<u64> = Exclusive::new(0);
-        COUNT.share(true);
+        // SAFETY: the other threads begin below.
+        unsafe { COUNT.share(true) };
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

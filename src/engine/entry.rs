@@ -201,7 +201,11 @@ mod tests {
         static COUNT: Guarded<u64> = Guarded::new(0);
         let entries = |thread: u64, turn: u64| turn * (thread + 1) % 400;
         let can_bias = schedule::register_for_barriers() && schedule::barrier_on_all();
-        COUNT.share(true, can_bias);
+        // SAFETY: the other threads begin below.
+        #[allow(unsafe_code)]
+        unsafe {
+            COUNT.share(true, can_bias);
+        }
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
                 scope.spawn(move || {

@@ -215,28 +215,45 @@ pub struct Engine {
     most_unexpected: usize,
 }
 
-/// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
-/// unless it was said before.
-pub fn share() {
+/// From now on several threads may be in the library at once.
+///
+/// # Safety
+/// This is the only thread in the library, and has no guard, unless it was said before.
+#[allow(unsafe_code)]
+pub unsafe fn share() {
     if !has_threads() {
-        share_or_not(true, enter().transport.can_fence_all());
+        let can_bias = enter().transport.can_fence_all();
+        // SAFETY: by the caller.
+        unsafe { share_or_not(true, can_bias) };
     }
 }
 
-fn share_or_not(threads: bool, can_bias: bool) {
+/// # Safety
+/// This is the only thread in the library, and has no guard; if not `threads`, there is one at a time from now on.
+#[allow(unsafe_code)]
+unsafe fn share_or_not(threads: bool, can_bias: bool) {
     for engine in &ALL {
-        engine.share(threads, can_bias);
+        // SAFETY: by the caller.
+        unsafe { engine.share(threads, can_bias) };
     }
     if threads {
-        datatype::share(true);
+        // SAFETY: by the caller.
+        unsafe { datatype::share(true) };
     }
     THREADS.store(threads, Ordering::Release);
 }
 
 /// Starts the first engine on this transport; `threads` says that several threads will enter.
-pub fn start(mut transport: Transport, threads: bool) {
-    share_or_not(threads, transport.can_fence_all());
-    datatype::start(threads);
+///
+/// # Safety
+/// This is the only thread in the library.
+#[allow(unsafe_code)]
+pub unsafe fn start(mut transport: Transport, threads: bool) {
+    // SAFETY: by the caller; MPI_Init has no guard before there is an engine.
+    unsafe {
+        share_or_not(threads, transport.can_fence_all());
+        datatype::start(threads);
+    }
     let _ = TABLE.set(transport.table().clone());
     let waiter = WAITER.get_or_init(|| transport.waiter());
     far::watch(&mut transport, waiter, 0);

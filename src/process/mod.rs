@@ -293,7 +293,8 @@ fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
         None => join(level)?,
     };
     if level == ThreadLevel::Multiple {
-        engine::share();
+        // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
+        unsafe { engine::share() };
     }
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Joined);
@@ -427,7 +428,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         false => Transport::new(table, endpoint),
     };
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
-    engine::start(transport, level == ThreadLevel::Multiple);
+    // SAFETY: before MPI is initialised one thread at most calls what is more than a query, and `LIFE` is locked.
+    unsafe { engine::start(transport, level == ThreadLevel::Multiple) };
     far::opened_by(far::Opener {
         open: fabric::open_late,
         settings: settings::told_to_other_jobs,

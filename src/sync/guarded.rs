@@ -83,9 +83,11 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// Switches the lock on or off; `can_bias`: every core can be made to execute a fence. Call
-    /// while no second thread can enter.
-    pub fn share(&self, shared: bool, can_bias: bool) {
+    /// Switches the lock on or off; `can_bias`: every core can be made to execute a fence.
+    ///
+    /// # Safety
+    /// Nobody is inside, and no other thread enters before this returns; without the lock, threads enter one after the other.
+    pub unsafe fn share(&self, shared: bool, can_bias: bool) {
         let mode = match (shared, can_bias) {
             (false, _) => ALONE,
             (true, false) => LOCKED,

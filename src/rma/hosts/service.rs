@@ -47,7 +47,8 @@ pub fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     if thread.is_some() {
         return Ok(());
     }
-    engine::share();
+    // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
+    unsafe { engine::share() };
     ENDS.store(false, Ordering::Relaxed);
     let builder = std::thread::Builder::new()
         .name("oxmpi-hosts".to_owned())
