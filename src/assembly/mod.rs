@@ -444,6 +444,7 @@ fn explained(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::guarded;
     use std::pin::pin;
     use std::task::{Context, Waker};
     use std::thread;
@@ -462,7 +463,7 @@ mod tests {
         thread::scope(|scope| {
             for rank in 0..RANKS {
                 scope.spawn(move || {
-                    aside::stay();
+                    guarded::stay_outside();
                     let first = shared.lines.as_ptr().cast();
                     // SAFETY: it outlives the scope.
                     let area = unsafe { Area::new(&shared.header, first, size_of::<Line>(), true) };

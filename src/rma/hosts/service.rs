@@ -16,7 +16,7 @@ use crate::engine::requests::{Index, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::{self, enter_at};
 use crate::error::{Class, Result, fail};
-use crate::os::{descriptors, monotonic_nanoseconds};
+use crate::os::{monotonic_nanoseconds, threads};
 use crate::queue::posts::{Completions, Post};
 use crate::rma::window::Window;
 use crate::sync::{AtomicBool, Ordering};
@@ -50,14 +50,11 @@ pub fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
     unsafe { engine::share() };
     ENDS.store(false, Ordering::Relaxed);
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-hosts".to_owned())
-        .stack_size(STACK_BYTES);
     let run = || {
         let mut service = Service::default();
         attend(|| service.turn());
     };
-    match descriptors::without_signals(|| builder.spawn(run)) {
+    match threads::start_entering("oxmpi-hosts", STACK_BYTES, run) {
         Ok(new) => *thread = Some(new),
         Err(why) => {
             drop(thread);
