@@ -63,7 +63,7 @@ use peers::Peers;
 use requests::{Index, Slab};
 use std::sync::{Arc, OnceLock};
 
-/// The engines of this process; the first is there from MPI_Init to MPI_Finalize, others from their first communicator on.
+/// The engines of this process; the first is there from MPI_Init on, others from their first communicator on.
 static ALL: [Guarded<Option<Engine>>; ENGINES] = [const { Guarded::new(None) }; ENGINES];
 
 /// Whether several threads may be in the library at once.
@@ -325,15 +325,6 @@ pub fn wake_own_threads() {
             waiter.notifier(number).wake(true);
         }
     }
-}
-
-/// Ends the engines.
-pub fn stop() {
-    IN_USE.store(0, Ordering::Release);
-    for number in 0..ENGINES as u32 {
-        *entry::slot(number) = None;
-    }
-    tasks::stop();
 }
 
 impl Engine {

@@ -84,7 +84,7 @@ impl<T: Send + Sync + 'static> Table<T> {
             direct: [const { AtomicPtr::new(ptr::null_mut()) }; DIRECT],
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
             most_blocks,
-            state: Exclusive::shared(State {
+            state: Exclusive::new(State {
                 free: VecDeque::new(),
                 direct_used: first_direct,
                 blocks: 0,
