@@ -220,13 +220,7 @@ pub unsafe fn share(threads: bool) {
 }
 
 /// When MPI starts, before there is a buffer.
-///
-/// # Safety
-/// As for [`share`].
-#[allow(unsafe_code)]
-pub unsafe fn start(threads: bool) {
-    // SAFETY: by the caller.
-    unsafe { share(threads) };
+pub fn start() {
     if references::are_counted() && references::are_counted_of(true) {
         predefined::all().for_each(|datatype| datatype.lies_bare.store(false, Ordering::Release));
     }
