@@ -105,7 +105,7 @@ mod exclusive {
     /// State that one thread at a time may touch.
     ///
     /// Below `MPI_THREAD_MULTIPLE` the MPI standard makes the program promise that no two threads are in MPI at once,
-    /// so entering costs one load; [`Exclusive::share`] switches to a lock.
+    /// so entering can cost one load: [`Exclusive::share`] switches the lock.
     pub struct Exclusive<T> {
         shared: AtomicBool,
         lock: parking_lot::RawMutex,
@@ -116,19 +116,10 @@ mod exclusive {
     unsafe impl<T: Send> Sync for Exclusive<T> {}
 
     impl<T> Exclusive<T> {
-        /// Without the lock, until [`Exclusive::share`] says otherwise.
-        pub const fn new(value: T) -> Self {
-            Self::made(value, false)
-        }
-
         /// With the lock, until [`Exclusive::share`] says otherwise.
-        pub const fn shared(value: T) -> Self {
-            Self::made(value, true)
-        }
-
-        const fn made(value: T, shared: bool) -> Self {
+        pub const fn new(value: T) -> Self {
             Self {
-                shared: AtomicBool::new(shared),
+                shared: AtomicBool::new(true),
                 lock: parking_lot::RawMutex::INIT,
                 value: UnsafeCell::new(value),
             }
@@ -139,15 +130,12 @@ mod exclusive {
             self.value.get_mut()
         }
 
-        /// From now on entering takes a lock, or does not. Call while no second thread can enter.
-        pub fn share(&self, shared: bool) {
+        /// From now on entering takes a lock, or does not.
+        ///
+        /// # Safety
+        /// Nobody is inside, and no other thread enters before this returns; without the lock, threads enter one after the other.
+        pub unsafe fn share(&self, shared: bool) {
             self.shared.store(shared, Ordering::Release);
-        }
-
-        /// Whether entering takes a lock.
-        #[inline]
-        pub fn is_shared(&self) -> bool {
-            self.shared.load(Ordering::Relaxed)
         }
 
         #[cfg(not(miri))]
@@ -220,7 +208,6 @@ mod tests {
     #[test]
     fn shared_state_counts_every_entry() {
         static COUNT: Exclusive<u64> = Exclusive::new(0);
-        COUNT.share(true);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

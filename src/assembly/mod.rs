@@ -193,11 +193,6 @@ impl Assembly {
         self.members.process(self.rank as i32)
     }
 
-    /// Whether the ranks send messages.
-    pub fn has_messages(&self) -> bool {
-        matches!(self.medium, Medium::Messages(_))
-    }
-
     /// Whether a rank is on this host.
     pub fn is_near(&self, rank: usize) -> bool {
         self.notifiers[rank].is_some()
@@ -444,6 +439,7 @@ fn explained(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::guarded;
     use std::pin::pin;
     use std::task::{Context, Waker};
     use std::thread;
@@ -462,7 +458,7 @@ mod tests {
         thread::scope(|scope| {
             for rank in 0..RANKS {
                 scope.spawn(move || {
-                    aside::stay();
+                    guarded::stay_outside();
                     let first = shared.lines.as_ptr().cast();
                     // SAFETY: it outlives the scope.
                     let area = unsafe { Area::new(&shared.header, first, size_of::<Line>(), true) };

@@ -446,7 +446,7 @@ pub fn start(rank: u32, size: u32) {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
-    let mapping = match engine::has_threads() && parts.context != PENDING {
+    let mapping = match engine::is_multiple() && parts.context != PENDING {
         true => mapping_of(
             (parts.context, parts.receive_context),
             parts.engines,

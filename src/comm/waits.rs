@@ -19,7 +19,7 @@ fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u3
         return Some(comm.process(peer)).filter(|process| is_lost(*process));
     }
     // Another thread may send to this process itself.
-    if engine::has_threads() {
+    if engine::is_multiple() {
         return None;
     }
     let processes = (0..comm.peers()).map(|rank| comm.process(rank));

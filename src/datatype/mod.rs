@@ -209,14 +209,18 @@ pub fn births() -> u64 {
     BIRTHS.load(Ordering::Acquire) as u64
 }
 
-/// Says whether several threads will be in the library at once.
-pub fn share(threads: bool) {
-    TYPES.share(threads);
+/// Whether several threads may make and end types at once; if nobody says otherwise, they may.
+///
+/// # Safety
+/// Nobody makes or ends a type meanwhile; without threads, one thread at a time does.
+#[allow(unsafe_code)]
+pub unsafe fn share(threads: bool) {
+    // SAFETY: by the caller.
+    unsafe { TYPES.share(threads) };
 }
 
 /// When MPI starts, before there is a buffer.
-pub fn start(threads: bool) {
-    share(threads);
+pub fn start() {
     if references::are_counted() && references::are_counted_of(true) {
         predefined::all().for_each(|datatype| datatype.lies_bare.store(false, Ordering::Release));
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::{wait, wake_own_threads};
 use crate::error::{Class, Error, Result};
-use crate::os::descriptors::without_signals;
+use crate::os::threads;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -17,14 +17,11 @@ pub fn run<T: Send + 'static>(
 ) -> Result<T> {
     let slot = Arc::new(Mutex::new(None));
     let theirs = slot.clone();
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-connect".to_owned())
-        .stack_size(STACK_BYTES);
     let work = move || {
         *theirs.lock() = Some(work());
         wake_own_threads();
     };
-    let thread = without_signals(|| builder.spawn(work)).map_err(|error| {
+    let thread = threads::start("oxmpi-connect", STACK_BYTES, work).map_err(|error| {
         Error::new(
             Class::NoMem,
             format!("no thread can be started to wait for a connection: {error}"),

@@ -8,27 +8,11 @@ use super::{WAITER, liveness};
 use crate::error::Result;
 use crate::node;
 use crate::os::schedule;
-use crate::sync::guarded;
-use std::cell::Cell;
+pub use crate::sync::guarded::stays_outside as is_here;
 use std::time::Duration;
 
 /// The longest sleep: a wake-up can be missed where the kernel has no fence for all cores.
 const LONGEST: Duration = Duration::from_millis(10);
-
-thread_local! {
-    static IS_HERE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// This thread, one of the library's own, enters no engine from now on; debug builds check that.
-pub fn stay() {
-    IS_HERE.set(true);
-    guarded::never_on_this_thread();
-}
-
-/// Whether this thread is one of those.
-pub fn is_here() -> bool {
-    IS_HERE.get()
-}
 
 /// As [`wait::until_stored`], also on such a thread.
 ///

@@ -1,7 +1,7 @@
 //! Entering an engine: the guards.
 //!
-//! Invariant: below MPI_THREAD_MULTIPLE everything is in the first engine and entering costs a load; above it a thread has
-//! at most one guard, so that no two can wait for each other.
+//! Invariant: below MPI_THREAD_MULTIPLE everything is in the first engine, and without a progress thread entering costs a load; else a
+//! thread has at most one guard, so that no two can wait for each other.
 
 use super::{ALL, Engine, has_threads, in_use, requests};
 use crate::os::schedule;
@@ -59,7 +59,8 @@ fn fence() {
     assert!(done, "membarrier has worked and now does not");
 }
 
-/// Says that there is one engine and no lock: below MPI_THREAD_MULTIPLE. To be used up at once, for a session may change that.
+/// Says that there is one engine and no lock: below MPI_THREAD_MULTIPLE, without a progress thread. To be used up at once, for a session or
+/// a window may change that.
 #[must_use]
 pub struct SingleThreaded(());
 
@@ -73,7 +74,7 @@ pub fn single_threaded() -> Option<SingleThreaded> {
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn enter_unlocked(_: SingleThreaded) -> EngineGuard {
-    // SAFETY: `single_threaded` has just found no threads, without which `share` leaves the lock off.
+    // SAFETY: `single_threaded` has just found no threads, without which `set_threads` leaves the lock off.
     EngineGuard(unsafe { ALL[0].enter_unlocked() })
 }
 
@@ -201,7 +202,11 @@ mod tests {
         static COUNT: Guarded<u64> = Guarded::new(0);
         let entries = |thread: u64, turn: u64| turn * (thread + 1) % 400;
         let can_bias = schedule::register_for_barriers() && schedule::barrier_on_all();
-        COUNT.share(true, can_bias);
+        // SAFETY: the other threads begin below.
+        #[allow(unsafe_code)]
+        unsafe {
+            COUNT.share(true, can_bias);
+        }
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
                 scope.spawn(move || {

@@ -4,7 +4,7 @@
 //! it is in a call, in words of its own that others read: two stores a call. Invariant: what a call has made known to other
 //! threads or processes happened after it was pinned, so that a thread that ends an object because of that sees the pin.
 
-use super::has_threads;
+use super::is_multiple;
 use crate::datatype;
 use crate::handle;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -125,7 +125,7 @@ pub struct Pin {
 impl Pin {
     #[inline(always)]
     pub fn begin() -> Pin {
-        let pinned = has_threads();
+        let pinned = is_multiple();
         if pinned {
             pin(true);
         }
@@ -204,7 +204,7 @@ impl GracePeriod {
 
     /// Of a communicator, apart from the call that frees it, if that is in no other one.
     pub fn of_communicator(born: u64) -> GracePeriod {
-        if !has_threads() {
+        if !is_multiple() {
             return GracePeriod::none();
         }
         let own = OWN.get();
@@ -222,7 +222,7 @@ impl GracePeriod {
     }
 
     fn of_calls(may_use: impl Fn(&'static Thread) -> bool) -> GracePeriod {
-        if !has_threads() {
+        if !is_multiple() {
             return GracePeriod::none();
         }
         let threads = THREADS.lock();

@@ -7,8 +7,7 @@
 
 use super::wake_own_threads;
 use crate::os::addresses::end_in_silence;
-use crate::os::descriptors::without_signals;
-use crate::os::monotonic_nanoseconds;
+use crate::os::{monotonic_nanoseconds, threads};
 use crate::transport::{Page, State};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
@@ -105,10 +104,7 @@ fn watched() -> Result<&'static OwnedFd> {
     if *begun {
         return Ok(epoll);
     }
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-lifelines".to_owned())
-        .stack_size(STACK_BYTES);
-    without_signals(|| builder.spawn(move || watch(epoll)))?;
+    threads::start("oxmpi-lifelines", STACK_BYTES, move || watch(epoll))?;
     *begun = true;
     Ok(epoll)
 }

@@ -477,7 +477,8 @@ impl Engine {
 
     /// Ends requests for which no call may ever wait: sends to ranks that have ended, sends without a handle, and receives of tasks whose message
     /// was cut off because the sender has ended.
-    pub(super) fn give_up_unowned(&mut self) {
+    #[cold]
+    pub fn give_up_unowned(&mut self) {
         if !HAS_LOST_ANY.load(Ordering::Relaxed) && self.transport.table().any_lost() {
             HAS_LOST_ANY.store(true, Ordering::Relaxed);
         }

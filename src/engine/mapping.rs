@@ -5,7 +5,7 @@
 //! agree on it together with the context id. Invariant: all messages that one receive could match go
 //! by one engine, so the order of messages is kept as it is by a single one.
 
-use super::{ENGINES as MOST, has_threads, table};
+use super::{ENGINES as MOST, is_multiple, table};
 use crate::error::{Class, Error};
 use crate::group::names;
 use crate::sync::{AtomicU32, Ordering};
@@ -106,7 +106,7 @@ impl EngineMapping {
         agreed: u32,
         processes: impl Iterator<Item = u32> + Clone,
     ) -> EngineMapping {
-        if !has_threads() || table().is_none() {
+        if !is_multiple() || table().is_none() {
             return EngineMapping::FIRST;
         }
         EngineMapping::over(offered(processes, agreed), send, receive)

@@ -1,13 +1,12 @@
 //! The engines: requests, matching, protocols, progress and waiting.
 //!
-//! They know context ids and process numbers, not communicators. A process has one, and above the first thread level as many
+//! They know context ids and process numbers, not communicators. A process has one, and at MPI_THREAD_MULTIPLE as many
 //! as its communicators are spread over ([`mapping`]). Each is behind a guard of its own ([`enter_at`]): whoever has `&mut
 //! Engine` is alone in it. Invariant: a thread has at most one guard at a time, and no user callback runs while it has one.
 
 mod arrival;
 pub mod aside;
 pub mod attached;
-pub mod attend;
 pub mod bsend;
 mod cancel;
 mod cells;
@@ -29,6 +28,7 @@ pub mod packets;
 mod peers;
 pub mod pressure;
 pub mod progress;
+pub mod progress_thread;
 mod protocol;
 pub mod published;
 pub mod receive;
@@ -54,7 +54,7 @@ pub use entry::{
 
 use crate::datatype;
 use crate::sync::guarded::Guarded;
-use crate::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, Ordering};
 use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
@@ -63,11 +63,22 @@ use peers::Peers;
 use requests::{Index, Slab};
 use std::sync::{Arc, OnceLock};
 
-/// The engines of this process; the first is there from MPI_Init to MPI_Finalize, others from their first communicator on.
+/// The engines of this process; the first is there from MPI_Init on, others from their first communicator on.
 static ALL: [Guarded<Option<Engine>>; ENGINES] = [const { Guarded::new(None) }; ENGINES];
 
-/// Whether several threads may be in the library at once.
-static THREADS: AtomicBool = AtomicBool::new(false);
+/// Which threads may be in the library at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Threads {
+    /// One of the program's.
+    One,
+    /// That one, and a [`progress_thread`].
+    WithProgress,
+    /// Several of the program's: MPI_THREAD_MULTIPLE.
+    Multiple,
+}
+
+static THREADS: AtomicU8 = AtomicU8::new(Threads::One as u8);
 
 /// The engines that are in use, a set of bits.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
@@ -215,28 +226,40 @@ pub struct Engine {
     most_unexpected: usize,
 }
 
-/// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
-/// unless it was said before.
-pub fn share() {
-    if !has_threads() {
-        share_or_not(true, enter().transport.can_fence_all());
+/// Switches the locks on that these threads need, and off those that they do not. MPI_THREAD_MULTIPLE stays.
+///
+/// # Safety
+/// Below MPI_THREAD_MULTIPLE the calling thread is the program's only one in the library, and has no guard; a progress thread begins after
+/// [`Threads::WithProgress`] and has ended before [`Threads::One`].
+#[allow(unsafe_code)]
+pub unsafe fn set_threads(threads: Threads) {
+    if is_multiple() {
+        return;
     }
+    let locked = threads != Threads::One;
+    if has_threads() != locked {
+        let can_bias = enter().transport.can_fence_all();
+        for engine in &ALL {
+            // SAFETY: by the caller, nobody is inside.
+            unsafe { engine.share(locked, can_bias) };
+        }
+    }
+    if threads == Threads::Multiple {
+        // SAFETY: by the caller; a progress thread makes and ends no datatype.
+        unsafe { datatype::share(true) };
+    }
+    THREADS.store(threads as u8, Ordering::Release);
 }
 
-fn share_or_not(threads: bool, can_bias: bool) {
-    for engine in &ALL {
-        engine.share(threads, can_bias);
-    }
-    if threads {
-        datatype::share(true);
-    }
-    THREADS.store(threads, Ordering::Release);
-}
-
-/// Starts the first engine on this transport; `threads` says that several threads will enter.
-pub fn start(mut transport: Transport, threads: bool) {
-    share_or_not(threads, transport.can_fence_all());
-    datatype::start(threads);
+/// Starts the first engine on this transport, for a program with one thread.
+///
+/// # Safety
+/// This is the only thread in the library.
+#[allow(unsafe_code)]
+pub unsafe fn start(mut transport: Transport) {
+    // SAFETY: by the caller.
+    unsafe { datatype::share(false) };
+    datatype::start();
     let _ = TABLE.set(transport.table().clone());
     let waiter = WAITER.get_or_init(|| transport.waiter());
     far::watch(&mut transport, waiter, 0);
@@ -250,10 +273,16 @@ pub fn watch(descriptor: std::os::fd::BorrowedFd<'_>) -> bool {
     (WAITER.get()).is_some_and(|waiter| waiter.watch(descriptor, 0).is_ok())
 }
 
-/// Whether several threads may be in the library at once.
+/// Whether several threads may be in engines at once: the program's, or a [`progress_thread`].
 #[inline(always)]
 pub fn has_threads() -> bool {
-    THREADS.load(Ordering::Relaxed)
+    THREADS.load(Ordering::Relaxed) != Threads::One as u8
+}
+
+/// Whether several threads of the program may be in the library at once: MPI_THREAD_MULTIPLE.
+#[inline(always)]
+pub fn is_multiple() -> bool {
+    THREADS.load(Ordering::Relaxed) == Threads::Multiple as u8
 }
 
 /// The engines that are in use, a set of bits.
@@ -308,15 +337,6 @@ pub fn wake_own_threads() {
             waiter.notifier(number).wake(true);
         }
     }
-}
-
-/// Ends the engines.
-pub fn stop() {
-    IN_USE.store(0, Ordering::Release);
-    for number in 0..ENGINES as u32 {
-        *entry::slot(number) = None;
-    }
-    tasks::stop();
 }
 
 impl Engine {

@@ -286,14 +286,6 @@ pub async fn condition(mut holds: impl FnMut() -> bool) {
     .await;
 }
 
-/// Forgets all tasks, when the engine is gone.
-pub(super) fn stop() {
-    let mut tasks = TASKS.lock();
-    tasks.append(&mut BEGUN.lock());
-    LIVE.fetch_sub(tasks.len(), Ordering::Relaxed);
-    tasks.clear();
-}
-
 impl Engine {
     /// The request that a program holds for a task, whose messages have this context.
     pub fn begin_task(&mut self, communicator: i32, context: u32) -> Index {

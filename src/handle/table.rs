@@ -84,7 +84,7 @@ impl<T: Send + Sync + 'static> Table<T> {
             direct: [const { AtomicPtr::new(ptr::null_mut()) }; DIRECT],
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
             most_blocks,
-            state: Exclusive::shared(State {
+            state: Exclusive::new(State {
                 free: VecDeque::new(),
                 direct_used: first_direct,
                 blocks: 0,
@@ -95,8 +95,12 @@ impl<T: Send + Sync + 'static> Table<T> {
     }
 
     /// Whether several threads may make and end objects at once; if nobody says otherwise, they may.
-    pub fn share(&self, threads: bool) {
-        self.state.share(threads);
+    ///
+    /// # Safety
+    /// Nobody makes or ends an object meanwhile; without threads, one thread at a time does.
+    pub unsafe fn share(&self, threads: bool) {
+        // SAFETY: by the caller; what else enters is done before it returns.
+        unsafe { self.state.share(threads) };
     }
 
     /// The object of a live handle; `None` for a null, foreign or dead one. The reference is good

@@ -24,7 +24,7 @@ use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
 use crate::engine::roots::Held;
 use crate::engine::wait::FILE;
-use crate::engine::{self, enter, has_threads, tasks};
+use crate::engine::{self, enter, is_multiple, tasks};
 use crate::error::{Error, Result};
 use crate::os::file_map;
 use crate::pt2pt::complete::Completion;
@@ -102,7 +102,7 @@ impl File {
             // From here on the file may be closed.
             count.fetch_sub(1, Ordering::Release);
             ALL.fetch_sub(1, Ordering::Release);
-            if has_threads() {
+            if is_multiple() {
                 engine::wake_own_threads();
             }
         });

@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 use super::position::Whence;
 use super::transfer::{byte_at, etypes};
 use crate::datatype::Buffer;
-use crate::engine::{aside, has_threads};
+use crate::engine::{aside, is_multiple};
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
@@ -101,7 +101,7 @@ impl File {
     /// What a rank tells in a round in which all move the pointer: not 0 if a thread of it may move it meanwhile, as the program's may unless
     /// the call blocks, or if ranks on other nodes cannot know where it is.
     fn pointer_may_be_changed(&self, blocks: bool) -> u64 {
-        let meanwhile = !blocks || has_threads() || aside::is_here();
+        let meanwhile = !blocks || is_multiple() || aside::is_here();
         match self.board.pointer() {
             Pointer::Word(_) => meanwhile.into(),
             Pointer::Apart(apart) => apart.may_be_changed(meanwhile).into(),
@@ -130,7 +130,7 @@ impl File {
     /// Errors: those of [`Pointer::load`].
     pub(super) fn pointer_seen(&self) -> Result<i64> {
         match self.board.pointer() {
-            Pointer::Apart(apart) if !apart.may_be_changed(has_threads()) => Ok(apart.agreed()),
+            Pointer::Apart(apart) if !apart.may_be_changed(is_multiple()) => Ok(apart.agreed()),
             pointer => pointer.load(),
         }
     }

@@ -9,13 +9,12 @@
 //! Independent ones wait for nobody who waits for them. Invariant: a queue is served by one thread at a time; a worker never enters an
 //! engine (debug builds check that), and has all signals blocked but SIGBUS.
 
-use crate::engine::aside;
-use crate::os::{descriptors, file_map};
+use crate::os::{file_map, threads};
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Something to be done.
@@ -109,10 +108,7 @@ impl Pool {
             return Ok(());
         }
         self.threads.retain(|thread| !thread.is_finished());
-        let builder = Builder::new()
-            .name("oxmpi-files".to_owned())
-            .stack_size(STACK_BYTES);
-        match descriptors::without_signals(|| builder.spawn(work)) {
+        match threads::start("oxmpi-files", STACK_BYTES, work) {
             Ok(thread) => {
                 self.threads.push(thread);
                 Ok(())
@@ -127,7 +123,6 @@ impl Pool {
 
 /// What a worker does.
 fn work() {
-    aside::stay();
     file_map::unblock();
     let mut pool = POOL.lock();
     loop {
@@ -168,6 +163,7 @@ pub fn end() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::aside;
     use std::sync::Barrier;
     use std::sync::mpsc;
 

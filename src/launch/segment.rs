@@ -9,7 +9,7 @@ use super::environment::Ours;
 use super::{SegmentPlan, no_segment};
 use crate::error::{Class, Error, Result};
 use crate::os::process::{identity, inherited, open_of};
-use crate::os::{descriptors, memory, monotonic_nanoseconds};
+use crate::os::{memory, monotonic_nanoseconds, threads};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -161,9 +161,6 @@ const LONGEST_HANDOVER: u64 = 30_000_000_000;
 
 /// Serves in a thread until the process ends.
 fn keep_serving(listener: OwnedFd, segment: OwnedFd) -> io::Result<()> {
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-segment".to_owned())
-        .stack_size(64 << 10);
     let serve = move || {
         loop {
             match accept_with(&listener, SocketFlags::CLOEXEC) {
@@ -174,7 +171,7 @@ fn keep_serving(listener: OwnedFd, segment: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    descriptors::without_signals(|| builder.spawn(serve)).map(|_| ())
+    threads::start("oxmpi-segment", 64 << 10, serve).map(|_| ())
 }
 
 /// To a process of this user only.

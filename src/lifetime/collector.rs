@@ -177,7 +177,7 @@ impl Garbage {
                 roots::number() + self.left <= (fresh + 1) * REQUESTS_PER_ID
             }
             // With threads, an erroneous program may still be in a call with a freed object: give it time.
-            When::Enough => !engine::has_threads() && roots::number() == 0,
+            When::Enough => !engine::is_multiple() && roots::number() == 0,
             When::Later => false,
         }
     }
@@ -192,7 +192,7 @@ impl Garbage {
     #[allow(unsafe_code)]
     fn cycle(&mut self) {
         // A callback may run inside of a call that uses what it frees; with threads, such calls are marked.
-        if self.eligible.is_empty() || (epochs::in_callback() && !engine::has_threads()) {
+        if self.eligible.is_empty() || (epochs::in_callback() && !engine::is_multiple()) {
             return;
         }
         CYCLES.fetch_add(1, Ordering::Relaxed);

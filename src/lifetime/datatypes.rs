@@ -18,7 +18,7 @@ pub fn free(handle: i32) -> Result<()> {
     let Some(born) = datatype::may_be_freed(handle)? else {
         return Ok(());
     };
-    let alone = !engine::has_threads() && !epochs::in_callback() && roots::number() == 0;
+    let alone = !engine::is_multiple() && !epochs::in_callback() && roots::number() == 0;
     if alone && collector::gives_back() && datatype::remove(handle, collector::unnamed) {
         return Ok(());
     }

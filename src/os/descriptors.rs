@@ -3,14 +3,14 @@
 //! Invariant: a descriptor that has become ready is told once, until it is armed again; a thread that sleeps arms it before its
 //! last poll.
 
+use super::threads;
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use std::io::Result;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 /// What the word of the descriptor that ends the thread is.
 const STOP: u64 = u64::MAX;
@@ -24,20 +24,6 @@ pub struct Descriptors {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Runs `what` with all signals blocked; a thread that begins there never runs a handler of the program's.
-pub fn without_signals<T>(what: impl FnOnce() -> T) -> T {
-    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-    }
-    let result = what();
-    // SAFETY: gives back the mask that this thread had.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    result
-}
-
 impl Descriptors {
     /// Watches none yet; `wake` is called with a descriptor's number when that is ready.
     ///
@@ -48,8 +34,7 @@ impl Descriptors {
         let data = epoll::EventData::new_u64(STOP);
         epoll::add(&*epoll, &stop, data, epoll::EventFlags::IN)?;
         let own = epoll.clone();
-        let builder = Builder::new().stack_size(STACK_BYTES);
-        let thread = without_signals(|| builder.spawn(move || watch(&own, wake)))?;
+        let thread = threads::start("oxmpi-wake", STACK_BYTES, move || watch(&own, wake))?;
         Ok(Self {
             epoll,
             watched: Mutex::new(Vec::new()),

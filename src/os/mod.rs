@@ -20,6 +20,7 @@ pub mod process;
 mod quota;
 pub mod schedule;
 pub mod signals;
+pub mod threads;
 pub mod turns;
 
 /// Writes to standard error. A program whose standard error is closed, or a pipe that nobody reads, goes on without the text.

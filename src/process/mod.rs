@@ -18,7 +18,7 @@ use crate::comm;
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
-use crate::engine::{self, Engine, far, links, refusal, wait};
+use crate::engine::{self, Engine, Threads, far, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
@@ -293,7 +293,8 @@ fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
         None => join(level)?,
     };
     if level == ThreadLevel::Multiple {
-        engine::share();
+        // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
+        unsafe { engine::set_threads(Threads::Multiple) };
     }
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Joined);
@@ -308,7 +309,8 @@ fn leave_job(life: &Life) -> Result<()> {
         return Ok(());
     }
     // All communication is done.
-    rma::hosts::service::stop();
+    // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
+    unsafe { rma::hosts::service::stop() };
     collector::collect();
     let reason = wait::Reason::of("MPI_Finalize");
     drain(&reason, Engine::has_left);
@@ -427,7 +429,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         false => Transport::new(table, endpoint),
     };
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
-    engine::start(transport, level == ThreadLevel::Multiple);
+    // SAFETY: `LIFE` is locked, and before MPI is initialised programs may call what initialises it, and queries.
+    unsafe { engine::start(transport) };
     far::opened_by(far::Opener {
         open: fabric::open_late,
         settings: settings::told_to_other_jobs,

@@ -323,7 +323,8 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         None => helper::ensure(window, has_private, || window.barrier(function))?,
         Some(hosts) => {
             // Nobody calls a rank that has not yet entered.
-            let own = service::enter(hosts, window);
+            // SAFETY: by the program's promise this is its only thread in the library below MPI_THREAD_MULTIPLE; it has no guard.
+            let own = unsafe { service::enter(hosts, window) };
             let refused =
                 |rank, _| format!("rank {rank} can start no thread for windows over several hosts");
             let mut entered = Ok(());
@@ -490,7 +491,8 @@ fn give_back(window: &'static Window) -> Result<()> {
         if let Some(direct) = hosts.direct.get() {
             direct.close();
         }
-        service::leave(hosts);
+        // SAFETY: as when the window was made.
+        unsafe { service::leave(hosts) };
     }
     let heap = the_heap()?;
     if let Some(dynamic) = &window.dynamic {

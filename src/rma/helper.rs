@@ -17,10 +17,9 @@ use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
 use crate::os::checked_copy::CheckedCopy;
-use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
-use crate::os::schedule;
 use crate::os::turns::LOOKS_AT_HELPER;
+use crate::os::{schedule, threads};
 use crate::queue::named_lock::give_back;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering};
@@ -132,12 +131,9 @@ fn start() -> std::io::Result<u64> {
     let offset = heap.obtain(bytes, LINE)?;
     let place = heap.at(offset, bytes).ok_or_else(none)? as usize;
     let copier = CheckedCopy::new()?;
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-windows".to_owned())
-        .stack_size(STACK_BYTES);
     // SAFETY: memory of the heap that this process keeps as long as it runs, zeros at first.
     let serve = move || unsafe { serve(place as *mut Mailbox, copier) };
-    descriptors::without_signals(|| builder.spawn(serve))?;
+    threads::start("oxmpi-windows", STACK_BYTES, serve)?;
     Ok(offset)
 }
 

@@ -8,7 +8,7 @@
 use super::biased::{Bias, SLOTS};
 use super::{AtomicU32, Ordering, compiler_fence};
 use parking_lot::lock_api::RawMutex as _;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ops::{Deref, DerefMut};
 
 /// Run length, in entries of one thread without another between, that earns the bias: at first and at most.
@@ -83,9 +83,11 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// Switches the lock on or off; `can_bias`: every core can be made to execute a fence. Call
-    /// while no second thread can enter.
-    pub fn share(&self, shared: bool, can_bias: bool) {
+    /// Switches the lock on or off; `can_bias`: every core can be made to execute a fence.
+    ///
+    /// # Safety
+    /// Nobody is inside, and no other thread enters before this returns; without the lock, threads enter one after the other.
+    pub unsafe fn share(&self, shared: bool, can_bias: bool) {
         let mode = match (shared, can_bias) {
             (false, _) => ALONE,
             (true, false) => LOCKED,
@@ -260,19 +262,29 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
+thread_local! {
+    static STAYS_OUTSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread, one of the library's own, will have no guard; debug builds check that from now on.
+pub fn stay_outside() {
+    STAYS_OUTSIDE.set(true);
+    #[cfg(debug_assertions)]
+    INSIDE.set(true);
+}
+
+/// Whether this thread is one of those.
+pub fn stays_outside() -> bool {
+    STAYS_OUTSIDE.get()
+}
+
 /// Says that this thread has a guard, in debug builds.
 #[cfg(debug_assertions)]
-struct Inside(std::cell::Cell<bool>);
+struct Inside(Cell<bool>);
 
 #[cfg(debug_assertions)]
 thread_local! {
-    static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// This thread will have no guard: debug builds check that from now on.
-pub fn never_on_this_thread() {
-    #[cfg(debug_assertions)]
-    INSIDE.set(true);
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 #[cfg(debug_assertions)]
@@ -280,7 +292,7 @@ impl Inside {
     #[track_caller]
     fn assert_not() {
         // A thread that ends may have destroyed it.
-        let inside = INSIDE.try_with(std::cell::Cell::get).unwrap_or(false);
+        let inside = INSIDE.try_with(Cell::get).unwrap_or(false);
         assert!(
             !inside,
             "this thread has a guard already, or must have none"
@@ -289,7 +301,7 @@ impl Inside {
 
     fn begin() -> Self {
         let _ = INSIDE.try_with(|inside| inside.set(true));
-        Self(std::cell::Cell::new(true))
+        Self(Cell::new(true))
     }
 
     /// A guard that is given up before it is dropped ends once.

@@ -1,7 +1,7 @@
 //! Passive target epochs: MPI_Win_lock, MPI_Win_lock_all and their ends. The algorithm is in [`crate::queue::fair_lock`].
 
 use super::{all, assert, check_assertion, held};
-use crate::engine::{Engine, has_threads, liveness};
+use crate::engine::{Engine, is_multiple, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::queue::fair_lock::{Awaited, Bits, Lock, Locker, Whom};
 use crate::rma::block::TargetLine;
@@ -204,7 +204,7 @@ impl Window {
             return self.epoch_is_open(self.open_access().unwrap_or_default());
         }
         let held = &self.targets[target].held;
-        let is_claimed = match has_threads() {
+        let is_claimed = match is_multiple() {
             true => held.compare_exchange(0, bits, order, order).is_ok(),
             false => {
                 let is_free = held.load(order) == 0;
@@ -242,7 +242,7 @@ impl Window {
         if bits & LOCKED == 0 {
             return self.is_not_locked(target);
         }
-        match has_threads() {
+        match is_multiple() {
             true => match held.swap(0, Ordering::Relaxed) {
                 0 => self.is_not_locked(target),
                 bits => Ok(bits),

@@ -5,7 +5,7 @@
 
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
-use crate::engine::{Engine, enter, has_threads, liveness};
+use crate::engine::{Engine, enter, is_multiple, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use crate::queue::posts::{Completions, Post};
@@ -217,7 +217,7 @@ impl Window {
             if is_there {
                 held.store(held::STARTED, Ordering::Relaxed);
             }
-            is_there || has_threads() && held.load(Ordering::Relaxed) & held::AWAITED == 0
+            is_there || is_multiple() && held.load(Ordering::Relaxed) & held::AWAITED == 0
         };
         let done = wait.until(&mut holds, &|engine| {
             liveness::of(engine, process).map(|_| process)

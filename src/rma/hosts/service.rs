@@ -1,7 +1,7 @@
 //! The thread of a process that answers ranks of other hosts, while the program computes.
 //!
-//! It runs as long as the process has a window over several hosts, enters the first engine as another thread of the program would, and so makes
-//! progress for all messages. Calls of one process are done in their order. Invariant: it waits for nobody: a call that is still
+//! It runs as long as the process has a window over several hosts, and as it enters the first engine ([`ProgressThread`]) it makes progress for
+//! all messages. Calls of one process are done in their order. Invariant: it waits for nobody: a call that is still
 //! coming in, a lock that is not free, an answer that finds no room are left for a later turn.
 
 use super::claims::{Claim, Step};
@@ -9,21 +9,19 @@ use super::wire::{self, ANSWERS, CALLS, Call, Kind};
 use super::{Hosts, target};
 use crate::comm;
 use crate::datatype::Buffer;
-use crate::engine::attend::{Turn, attend};
 use crate::engine::liveness::Asked;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
+use crate::engine::progress_thread::ProgressThread;
 use crate::engine::requests::{Index, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::{self, enter_at};
 use crate::error::{Class, Result, fail};
-use crate::os::{descriptors, monotonic_nanoseconds};
+use crate::os::monotonic_nanoseconds;
 use crate::queue::posts::{Completions, Post};
 use crate::rma::window::Window;
-use crate::sync::{AtomicBool, Ordering};
 use crate::transport::rma::{Rma, opened};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
-use std::thread::JoinHandle;
 
 const STACK_BYTES: usize = 512 << 10;
 /// Calls that are taken in at once; the others stay with the engine, which makes their senders hold back.
@@ -32,13 +30,15 @@ const MOST: usize = 32;
 /// The windows over several hosts, by key. The lock is held while a call is done, so a window is not freed meanwhile.
 static WINDOWS: Mutex<Option<HashMap<u64, &'static Window>>> = Mutex::new(None);
 
-static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
-static ENDS: AtomicBool = AtomicBool::new(false);
+static THREAD: Mutex<Option<ProgressThread>> = Mutex::new(None);
 
-/// Lets ranks of other hosts reach a window. Afterwards several threads are in the library.
+/// Lets ranks of other hosts reach a window.
 ///
 /// Errors: MPI_ERR_OTHER, there is no thread to be had.
-pub fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
+///
+/// # Safety
+/// Below MPI_THREAD_MULTIPLE this is the only thread of the program in the library; it has no guard.
+pub unsafe fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     let mut thread = THREAD.lock();
     WINDOWS
         .lock()
@@ -47,20 +47,14 @@ pub fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     if thread.is_some() {
         return Ok(());
     }
-    engine::share();
-    ENDS.store(false, Ordering::Relaxed);
-    let builder = std::thread::Builder::new()
-        .name("oxmpi-hosts".to_owned())
-        .stack_size(STACK_BYTES);
-    let run = || {
-        let mut service = Service::default();
-        attend(|| service.turn());
-    };
-    match descriptors::without_signals(|| builder.spawn(run)) {
+    let mut service = Service::default();
+    // SAFETY: by the caller; `THREAD` is locked, and has the only one.
+    match unsafe { ProgressThread::start("oxmpi-hosts", STACK_BYTES, move || service.turn()) } {
         Ok(new) => *thread = Some(new),
         Err(why) => {
             drop(thread);
-            leave(hosts);
+            // SAFETY: by the caller.
+            unsafe { leave(hosts) };
             return fail!(
                 Class::Other,
                 "no thread can be started for windows over several hosts: {why}"
@@ -71,7 +65,10 @@ pub fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
 }
 
 /// Ends that; to be called when no rank needs the window any more. The thread ends with the last window.
-pub fn leave(hosts: &Hosts) {
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn leave(hosts: &Hosts) {
     let mut thread = THREAD.lock();
     let is_last = {
         let mut windows = WINDOWS.lock();
@@ -79,24 +76,21 @@ pub fn leave(hosts: &Hosts) {
         windows.remove(&hosts.key);
         windows.is_empty()
     };
-    if is_last {
-        end(&mut thread);
+    if let Some(thread) = thread.take_if(|_| is_last) {
+        // SAFETY: by the caller.
+        unsafe { thread.end() };
     }
 }
 
 /// Ends the thread, also if there are windows that the program has not freed.
-pub fn stop() {
-    end(&mut THREAD.lock());
-}
-
-fn end(thread: &mut Option<JoinHandle<()>>) {
-    let Some(thread) = thread.take() else {
-        return;
-    };
-    ENDS.store(true, Ordering::Relaxed);
-    engine::wake_own_threads();
-    // It does not panic: a panic ends the process.
-    let _ = thread.join();
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn stop() {
+    if let Some(thread) = THREAD.lock().take() {
+        // SAFETY: by the caller.
+        unsafe { thread.end() };
+    }
 }
 
 /// A call that is coming in.
@@ -119,17 +113,14 @@ struct Service {
 }
 
 impl Service {
-    fn turn(&mut self) -> Turn {
-        if ENDS.load(Ordering::Relaxed) {
-            return Turn::Over;
-        }
+    /// True if anything happened.
+    fn turn(&mut self) -> bool {
         let asks = self.asks();
         let mut moved = self.receive(asks);
         moved |= self.answer_calls();
         moved |= self.grant(asks);
         // For operations of others on windows of this process.
-        moved |= opened().is_some_and(Rma::poll);
-        if moved { Turn::Moved } else { Turn::Idle }
+        moved | opened().is_some_and(Rma::poll)
     }
 
     fn asks(&mut self) -> bool {
@@ -145,7 +136,7 @@ impl Service {
         };
         let mut engine = enter_at(0);
         if asks {
-            engine.give_up_lost();
+            engine.give_up_unowned();
         }
         let mut moved = engine.look();
         while self.arrivals.len() < MOST

@@ -72,6 +72,7 @@ variables! {
     NetBytesCopied
     NetBytesStraight
     NetRecordsFurther
+    EngineLocks
 }
 
 use Variable::*;
@@ -113,6 +114,7 @@ impl Variable {
             NetBytesCopied => "net_bytes_copied",
             NetBytesStraight => "net_bytes_straight",
             NetRecordsFurther => "net_records_further",
+            EngineLocks => "engine_locks",
         }
     }
 
@@ -190,6 +192,9 @@ impl Variable {
             NetRecordsFurther => {
                 "Those of the records sent over the fabric that went by other engines than the first."
             }
+            EngineLocks => {
+                "1 where a call takes a lock to enter an engine: at MPI_THREAD_MULTIPLE, and while there is a window over several hosts; else 0."
+            }
             NetBytesStraight => {
                 "Bytes of messages that the fabric took straight out of buffers of the program, or brought there."
             }
@@ -208,6 +213,7 @@ impl Variable {
                 "lifetimes"
             }
             CollectivesStaged | CollectivesByMessages | CollectivesTwoLevels => "collectives",
+            EngineLocks => "threads",
             _ => "context_ids",
         }
     }
@@ -286,6 +292,7 @@ impl Variable {
             NetBytesCopied => counts().net_copied,
             NetBytesStraight => counts().net_straight,
             NetRecordsFurther => counts().net_further,
+            EngineLocks => engine::has_threads().into(),
         }
     }
 }

@@ -1,0 +1,60 @@
+//! The library's own threads. They have names, and all signals blocked, so that no handler of the program's runs there.
+
+use crate::sync::guarded;
+use std::io::Result;
+use std::mem::MaybeUninit;
+use std::thread::{Builder, JoinHandle};
+
+/// Starts a thread that enters no engine, with a stack of so many bytes.
+///
+/// Errors: there is no thread to be had.
+pub fn start(
+    name: &str,
+    stack: usize,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>> {
+    start_entering(name, stack, || {
+        guarded::stay_outside();
+        work();
+    })
+}
+
+/// As [`start`], for a thread that may enter engines.
+pub fn start_entering(
+    name: &str,
+    stack: usize,
+    work: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>> {
+    let builder = Builder::new().name(name.to_owned()).stack_size(stack);
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    // It inherits the mask.
+    let thread = builder.spawn(work);
+    // SAFETY: gives back the mask that this thread had.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    thread
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::sync::guarded::Guarded;
+
+    static VALUE: Guarded<u32> = Guarded::new(0);
+
+    fn is_refused(begin: fn(&str, usize, fn()) -> Result<JoinHandle<()>>, enter: fn()) -> bool {
+        let thread = begin("test", 256 << 10, enter).unwrap();
+        thread.join().is_err()
+    }
+
+    #[test]
+    fn a_thread_that_is_to_enter_no_engine_is_refused() {
+        let enter = || drop(VALUE.enter(|| {}));
+        assert!(is_refused(start, enter));
+        assert!(!is_refused(start_entering, enter));
+    }
+}
