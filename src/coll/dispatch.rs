@@ -2,7 +2,7 @@
 //!
 //! Invariant: every rank of a call chooses the same algorithm.
 
-use super::args::{CollArgs, blocks};
+use super::args::{CollArgs, blocks, part_bytes};
 use super::choose::{self, CallShape, PIECE};
 use super::hierarchy::{Part, Steps};
 use super::packed::{Copied, Packed};
@@ -236,14 +236,9 @@ pub async fn run_gather(
     root: usize,
     equal: bool,
 ) {
-    let bytes = match (&own, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(own), None) => own.len(),
-        (None, None) => 0,
-    };
     let shape = CallShape {
         equal,
-        ..shape(team, bytes)
+        ..shape(team, part_bytes(own, parts, root))
     };
     match choose::gather(shape) {
         choose::Tree::Nodes => hierarchy::gather(team, own, parts, root, run_part).await,
@@ -259,14 +254,9 @@ pub async fn run_scatter(
     root: usize,
     equal: bool,
 ) {
-    let bytes = match (&into, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(into), None) => into.len(),
-        (None, None) => 0,
-    };
     let shape = CallShape {
         equal,
-        ..shape(team, bytes)
+        ..shape(team, part_bytes(into, parts, root))
     };
     match choose::scatter(shape) {
         choose::Tree::Nodes => hierarchy::scatter(team, parts, into, root, run_part).await,

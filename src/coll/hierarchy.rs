@@ -8,6 +8,7 @@
 mod levels;
 mod part;
 
+use super::args::part_bytes;
 use super::choose;
 use super::packed::{cut, cut_equally};
 use super::reduction::Reduction;
@@ -61,7 +62,7 @@ pub async fn gather(
     root: usize,
     run: Run,
 ) {
-    let each = parts.map_or_else(|| own.map_or(0, |own| own.len()), |parts| parts.len(root));
+    let each = part_bytes(own, parts, root);
     let Some(levels) = Levels::to(team, root).filter(|_| each > 0) else {
         return;
     };
@@ -96,10 +97,7 @@ pub async fn scatter(
     root: usize,
     run: Run,
 ) {
-    let each = parts.map_or_else(
-        || into.map_or(0, |into| into.len()),
-        |parts| parts.len(root),
-    );
+    let each = part_bytes(into, parts, root);
     let Some(levels) = Levels::to(team, root).filter(|_| each > 0) else {
         return;
     };
