@@ -194,11 +194,6 @@ impl Assembly {
         self.members.process(self.rank as i32)
     }
 
-    /// Whether the ranks send messages.
-    pub fn has_messages(&self) -> bool {
-        matches!(self.medium, Medium::Messages(_))
-    }
-
     /// Whether a rank is on this host.
     pub fn is_near(&self, rank: usize) -> bool {
         self.notifiers[rank].is_some()
