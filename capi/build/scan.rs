@@ -27,7 +27,7 @@ impl Abi {
     }
 }
 
-/// An `entry!`, one function of a `stub!`, or one form of a `forms!`.
+/// An `entry!`, one function of an `entries!` or a `stub!`, or one form of a `forms!`.
 pub struct Entry {
     pub name: String,
     /// The thread-safety class, as written before `fn`.
@@ -164,7 +164,13 @@ pub fn entries(source: &Path, abi: Abi) -> Result<Vec<Entry>> {
             .lines()
             .map_while(|line| line.strip_prefix("//! "))
             .collect();
-        for (macro_name, written) in [("entry", true), ("forms", true), ("stub", false)] {
+        const MACROS: [(&str, bool); 4] = [
+            ("entry", true),
+            ("entries", true),
+            ("forms", true),
+            ("stub", false),
+        ];
+        for (macro_name, written) in MACROS {
             for group in invocations_of(tokens.clone(), macro_name, abi) {
                 functions(group, written, &mut entries)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -181,9 +187,15 @@ pub fn entries(source: &Path, abi: Abi) -> Result<Vec<Entry>> {
 }
 
 /// `Class fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them. Three names are those of the
-/// blocking, the nonblocking and the persistent form of an operation.
+/// blocking, the nonblocking and the persistent form of an operation. A list of arguments before all of them is the beginning of each list.
 fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Result<()> {
     let mut tokens = tokens.into_iter().peekable();
+    let first = match tokens.peek() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+            parameter_list(group)
+        }
+        _ => Vec::new(),
+    };
     let mut before = None;
     while let Some(token) = tokens.next() {
         if !matches!(&token, TokenTree::Ident(ident) if ident == "fn") {
@@ -227,7 +239,12 @@ fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Re
                 .iter()
                 .map(|(name, kind)| (name.to_string(), kind.to_string()));
             entries.push(Entry {
-                parameters: parameters.iter().cloned().chain(more).collect(),
+                parameters: first
+                    .iter()
+                    .chain(&parameters)
+                    .cloned()
+                    .chain(more)
+                    .collect(),
                 name,
                 class: class.to_string(),
                 large,

@@ -16,6 +16,7 @@
 //! `on` names the argument whose error handler is called, and makes sure that MPI is running;
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
 //! must. `on MPI_FILE_NULL` is for functions of files that are given no file.
+//! `entries!` makes several functions whose first arguments are the same.
 //! The types are those of `param` and `pointers`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
 //! returns a value of `param` and cannot fail. `stub!` is for what is not written yet.
@@ -142,6 +143,37 @@ macro_rules! entry {
     };
     (@origin $object:ident) => {
         $crate::error_return::Raises::origin(&$object)
+    };
+}
+
+/// Several entries from the arguments that come first in all of them. What these are decoded to is written once, as a local function
+/// that each body calls after it has looked at its own arguments:
+///
+/// ```text
+/// entries! {
+///     (source: Rank, tag: Tag, comm: Comm) on comm;
+///     wanted() = awaited(source, tag, comm);
+///
+///     CommIo fn MPI_Probe(status: Out<Status>) { ... }
+///     CommIo fn MPI_Iprobe(flag: Out<Logical>, status: Out<Status>) { ... }
+/// }
+/// ```
+macro_rules! entries {
+    ($arguments:tt on $object:ident; $decode:ident $inputs:tt = $decoded:expr;
+        $($class:ident fn $name:ident $([$suffix:ident])? ($($more:tt)*) $body:block)*) => {
+        $(entries!(@one $arguments $object, $decode $inputs $decoded,
+            $class $name ($([$suffix])?) ($($more)*) $body);)*
+    };
+    (@one ($($argument:ident: $type:ty),* $(,)?) $object:ident,
+        $decode:ident ($($input:ident),*) $decoded:expr,
+        $class:ident $name:ident ($($suffix:tt)?) ($($more:ident: $kind:ty),* $(,)?) $body:block) => {
+        entry! {
+            $class fn $name $($suffix)? ($($argument: $type,)* $($more: $kind),*) on $object {
+                // An argument of a call, because a closure has attributes nowhere else.
+                let $decode = std::convert::identity(#[inline(always)] |$($input),*| $decoded);
+                $body
+            }
+        }
     };
 }
 

@@ -4,14 +4,14 @@
 //! reduce a byte.
 
 use super::packed::cut;
-use super::reduction::{Accumulator, Reduction, Side};
+use super::reduction::{Accumulator, Reduction, Side, Vectors};
 use super::team::Team;
 use super::{bcast, reduce, ring};
 use crate::datatype::{Buffer, Scratch};
 
 /// Recursive doubling: ceil(log2 n) (α + bβ + bγ), two rounds more unless n is a power of two; in rank order.
 /// Thakur, Rabenseifner, Gropp, 2005.
-pub async fn recursive_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+pub async fn recursive_doubling(team: &Team<'_>, (own, into, how): Vectors<'_>) {
     let Some(power) = PowerOfTwo::of(team) else {
         return PowerOfTwo::stand_aside(team, own, into).await;
     };
@@ -28,7 +28,7 @@ pub async fn recursive_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, ho
 
 /// Recursive halving, then doubling: 2 log2 n α + 2 (n - 1) / n bβ + (n - 1) / n bγ, in rank order.
 /// Rabenseifner: Optimization of collective reduction operations, 2004.
-pub async fn halving_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+pub async fn halving_doubling(team: &Team<'_>, (own, into, how): Vectors<'_>) {
     let Some(power) = PowerOfTwo::of(team) else {
         return PowerOfTwo::stand_aside(team, own, into).await;
     };
@@ -63,23 +63,23 @@ pub async fn halving_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how:
 /// A ring that reduces blocks and one that hands them round: 2 (n - 1) α + 2 (n - 1) / n bβ + (n - 1) / n bγ; for operations
 /// that commute.
 /// Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
-pub async fn ring(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+pub async fn ring(team: &Team<'_>, (own, into, how): Vectors<'_>) {
     let blocks = how.blocks(own.len(), team.size());
     let parts = cut(into, &blocks);
-    ring::reduce_scatter(team, own, &parts.of(team.rank()), how, &blocks).await;
+    ring::reduce_scatter(team, (own, &parts.of(team.rank()), how), &blocks).await;
     ring::allgather(team, &parts).await;
 }
 
 /// A binomial reduction in rank order and a broadcast: 2 ceil(log2 n) (α + bβ) + ceil(log2 n) bγ; one association for every
 /// size of the data.
-pub async fn tree(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
-    reduce::binomial(team, own, into, how, 0, true).await;
+pub async fn tree(team: &Team<'_>, (own, into, how): Vectors<'_>) {
+    reduce::binomial(team, (own, into, how), 0, true).await;
     bcast::binomial(team, *into, 0).await;
 }
 
 /// All to rank 0, in rank order, and from there to all: 2 (n - 1) messages, but few wake-ups where ranks share cores.
-pub async fn linear(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
-    reduce::linear(team, own, into, how, 0).await;
+pub async fn linear(team: &Team<'_>, (own, into, how): Vectors<'_>) {
+    reduce::linear(team, (own, into, how), 0).await;
     bcast::linear(team, *into, 0).await;
 }
 

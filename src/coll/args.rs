@@ -148,6 +148,12 @@ pub fn longest_even(elements: usize, ranks: usize) -> usize {
     elements.div_ceil(ranks)
 }
 
+/// Bytes of a part in a gathering or scattering: as the root has it, else as this rank has its own.
+pub fn part_bytes(own: Option<Buffer>, parts: Option<&Parts>, root: usize) -> usize {
+    let own = || own.map_or(0, |own| own.len());
+    parts.map_or_else(own, |parts| parts.len(root))
+}
+
 /// Where each rank's block begins, and the end; bytes.
 pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
     let mut begins = SmallVec::with_capacity(counts.len() + 1);

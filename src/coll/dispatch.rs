@@ -2,11 +2,11 @@
 //!
 //! Invariant: every rank of a call chooses the same algorithm.
 
-use super::args::{CollArgs, blocks};
+use super::args::{CollArgs, blocks, part_bytes};
 use super::choose::{self, CallShape, PIECE};
 use super::hierarchy::{Part, Steps};
 use super::packed::{Copied, Packed};
-use super::reduction::Reduction;
+use super::reduction::{Reduction, Vectors};
 use super::team::{Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
@@ -54,11 +54,11 @@ pub async fn run(team: &Team<'_>, args: &CollArgs) {
             root,
         } => {
             let fold = with.fold();
-            run_reduce(team, own, into, &with.reduction(&fold), *root as usize).await;
+            run_reduce(team, (own, into, &with.reduction(&fold)), *root as usize).await;
         }
         CollArgs::Allreduce { own, into, with } => {
             let fold = with.fold();
-            run_allreduce(team, own, into, &with.reduction(&fold)).await;
+            run_allreduce(team, (own, into, &with.reduction(&fold))).await;
         }
         CollArgs::ReduceScatter {
             own,
@@ -67,7 +67,7 @@ pub async fn run(team: &Team<'_>, args: &CollArgs) {
             with,
         } => {
             let (fold, blocks) = (with.fold(), blocks(counts, with.datatype));
-            run_reduce_scatter(team, own, into, &with.reduction(&fold), &blocks).await;
+            run_reduce_scatter(team, (own, into, &with.reduction(&fold)), &blocks).await;
         }
         CollArgs::Scan {
             own,
@@ -76,7 +76,7 @@ pub async fn run(team: &Team<'_>, args: &CollArgs) {
             exclusive,
         } => {
             let fold = with.fold();
-            run_scan(team, own, into, &with.reduction(&fold), *exclusive).await;
+            run_scan(team, (own, into, &with.reduction(&fold)), *exclusive).await;
         }
         CollArgs::Neighbors { receives, sends } => {
             let with_data = |(_, buffer): &&(i32, Buffer)| !buffer.is_empty();
@@ -118,14 +118,12 @@ pub fn run_part<'a>(team: &'a Team<'a>, part: Part<'a>) -> Steps<'a> {
             Part::Gather(own, parts, root) => run_gather(team, own, parts, root, true).await,
             Part::Scatter(parts, into, root) => run_scatter(team, parts, into, root, true).await,
             Part::Allgather(parts) => run_allgather(team, parts).await,
-            Part::Reduce(own, into, how, root) => run_reduce(team, own, into, how, root).await,
-            Part::Allreduce(own, into, how) => run_allreduce(team, own, into, how).await,
-            Part::ReduceScatter(own, into, how, blocks) => {
-                run_reduce_scatter(team, own, into, how, blocks).await;
+            Part::Reduce(vectors, root) => run_reduce(team, vectors, root).await,
+            Part::Allreduce(vectors) => run_allreduce(team, vectors).await,
+            Part::ReduceScatter(vectors, blocks) => {
+                run_reduce_scatter(team, vectors, blocks).await;
             }
-            Part::Scan(own, into, how, exclusive) => {
-                run_scan(team, own, into, how, exclusive).await;
-            }
+            Part::Scan(vectors, exclusive) => run_scan(team, vectors, exclusive).await,
         }
     })
 }
@@ -154,18 +152,18 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
             own: None,
             parts: parts.clone(),
         },
-        Part::Reduce(&own, &into, how, root) => CollArgs::Reduce {
+        Part::Reduce((&own, &into, how), root) => CollArgs::Reduce {
             own,
             into,
             with: how.with?.clone(),
             root: root as i32,
         },
-        Part::Allreduce(&own, &into, how) => CollArgs::Allreduce {
+        Part::Allreduce((&own, &into, how)) => CollArgs::Allreduce {
             own,
             into,
             with: how.with?.clone(),
         },
-        Part::ReduceScatter(&own, &into, how, blocks) => {
+        Part::ReduceScatter((&own, &into, how), blocks) => {
             let lengths = blocks.windows(2).map(|ends| ends[1] - ends[0]);
             CollArgs::ReduceScatter {
                 own,
@@ -174,7 +172,7 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
                 with: how.with?.clone(),
             }
         }
-        Part::Scan(&own, &into, how, exclusive) => CollArgs::Scan {
+        Part::Scan((&own, &into, how), exclusive) => CollArgs::Scan {
             own,
             into,
             with: how.with?.clone(),
@@ -236,14 +234,9 @@ pub async fn run_gather(
     root: usize,
     equal: bool,
 ) {
-    let bytes = match (&own, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(own), None) => own.len(),
-        (None, None) => 0,
-    };
     let shape = CallShape {
         equal,
-        ..shape(team, bytes)
+        ..shape(team, part_bytes(own, parts, root))
     };
     match choose::gather(shape) {
         choose::Tree::Nodes => hierarchy::gather(team, own, parts, root, run_part).await,
@@ -259,14 +252,9 @@ pub async fn run_scatter(
     root: usize,
     equal: bool,
 ) {
-    let bytes = match (&into, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(into), None) => into.len(),
-        (None, None) => 0,
-    };
     let shape = CallShape {
         equal,
-        ..shape(team, bytes)
+        ..shape(team, part_bytes(into, parts, root))
     };
     match choose::scatter(shape) {
         choose::Tree::Nodes => hierarchy::scatter(team, parts, into, root, run_part).await,
@@ -322,13 +310,7 @@ fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> CallShape {
 }
 
 /// `own` and `into` may be the same; `into` is of no meaning but at the root.
-pub async fn run_reduce(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    root: usize,
-) {
+pub async fn run_reduce(team: &Team<'_>, (own, into, how): Vectors<'_>, root: usize) {
     if own.is_empty() {
         return;
     }
@@ -336,95 +318,87 @@ pub async fn run_reduce(
     let into = if is_root { *into } else { Buffer::empty() };
     let (from, to) = (Packed::of(*own, true), Packed::of(into, false));
     let (own, into) = (&from.bytes(), &to.bytes());
+    let vectors = (own, into, how);
     let ordered = !how.commutes || choose::reproducible();
     if choose::in_pairs(team.size()) {
         let out = if is_root { Buffer::empty() } else { *own };
-        pair::exchange(team, &out, own, into, how).await;
+        pair::exchange(team, &out, vectors).await;
         return to.unpack(is_root);
     }
     match choose::reduce(shape_of(team, own.len(), how)) {
-        choose::Reduce::Nodes => hierarchy::reduce(team, own, into, how, root, run_part).await,
-        choose::Reduce::Linear => reduce::linear(team, own, into, how, root).await,
-        choose::Reduce::Chain => reduce::chain(team, own, into, how, root, ordered, PIECE).await,
-        choose::Reduce::ScatterGather => reduce::scatter_gather(team, own, into, how, root).await,
-        _ => reduce::binomial(team, own, into, how, root, ordered).await,
+        choose::Reduce::Nodes => hierarchy::reduce(team, vectors, root, run_part).await,
+        choose::Reduce::Linear => reduce::linear(team, vectors, root).await,
+        choose::Reduce::Chain => reduce::chain(team, vectors, root, ordered, PIECE).await,
+        choose::Reduce::ScatterGather => reduce::scatter_gather(team, vectors, root).await,
+        _ => reduce::binomial(team, vectors, root, ordered).await,
     }
     to.unpack(is_root);
 }
 
 /// `own` and `into` may be the same.
-pub async fn run_allreduce(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+pub async fn run_allreduce(team: &Team<'_>, (own, into, how): Vectors<'_>) {
     if own.is_empty() {
         return;
     }
     let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
     let (own, into) = (&from.bytes(), &to.bytes());
+    let vectors = (own, into, how);
     if choose::in_pairs(team.size()) {
-        pair::exchange(team, own, own, into, how).await;
+        pair::exchange(team, own, vectors).await;
         return to.unpack(true);
     }
     match choose::allreduce(shape_of(team, own.len(), how)) {
-        choose::Allreduce::Nodes => hierarchy::allreduce(team, own, into, how, run_part).await,
+        choose::Allreduce::Nodes => hierarchy::allreduce(team, vectors, run_part).await,
         choose::Allreduce::HalvingDoubling => {
-            allreduce::halving_doubling(team, own, into, how).await;
+            allreduce::halving_doubling(team, vectors).await;
         }
-        choose::Allreduce::Ring => allreduce::ring(team, own, into, how).await,
-        choose::Allreduce::Tree => allreduce::tree(team, own, into, how).await,
-        choose::Allreduce::Linear => allreduce::linear(team, own, into, how).await,
-        _ => allreduce::recursive_doubling(team, own, into, how).await,
+        choose::Allreduce::Ring => allreduce::ring(team, vectors).await,
+        choose::Allreduce::Tree => allreduce::tree(team, vectors).await,
+        choose::Allreduce::Linear => allreduce::linear(team, vectors).await,
+        _ => allreduce::recursive_doubling(team, vectors).await,
     }
     to.unpack(true);
 }
 
 /// As [`reduce_scatter`] has it.
-pub async fn run_reduce_scatter(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    blocks: &[usize],
-) {
+pub async fn run_reduce_scatter(team: &Team<'_>, (own, into, how): Vectors<'_>, blocks: &[usize]) {
     if own.is_empty() {
         return;
     }
     let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
     let (own, into) = (&from.bytes(), &to.bytes());
+    let vectors = (own, into, how);
     if choose::in_pairs(team.size()) {
         let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
         let (mine, theirs) = (block(team.rank()), block(1 - team.rank()));
-        pair::exchange(team, &theirs, &mine, into, how).await;
+        pair::exchange(team, &theirs, (&mine, into, how)).await;
         return to.unpack(true);
     }
     match choose::reduce_scatter(shape_of(team, own.len(), how)) {
         choose::ReduceScatter::Nodes => {
-            hierarchy::reduce_scatter(team, own, into, how, blocks, run_part).await;
+            hierarchy::reduce_scatter(team, vectors, blocks, run_part).await;
         }
-        choose::ReduceScatter::Ring => ring::reduce_scatter(team, own, into, how, blocks).await,
+        choose::ReduceScatter::Ring => ring::reduce_scatter(team, vectors, blocks).await,
         choose::ReduceScatter::ReduceThenScatter => {
-            reduce_scatter::reduce_then_scatter(team, own, into, how, blocks).await;
+            reduce_scatter::reduce_then_scatter(team, vectors, blocks).await;
         }
-        _ => reduce_scatter::linear(team, own, into, how, blocks).await,
+        _ => reduce_scatter::linear(team, vectors, blocks).await,
     }
     to.unpack(true);
 }
 
 /// As [`scan`] has it.
-pub async fn run_scan(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    exclusive: bool,
-) {
+pub async fn run_scan(team: &Team<'_>, (own, into, how): Vectors<'_>, exclusive: bool) {
     if own.is_empty() {
         return;
     }
     let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
     let (own, into) = (&from.bytes(), &to.bytes());
+    let vectors = (own, into, how);
     match choose::scan(shape_of(team, own.len(), how)) {
-        choose::Scan::Nodes => hierarchy::scan(team, own, into, how, exclusive, run_part).await,
-        choose::Scan::Linear => scan::linear(team, own, into, how, exclusive).await,
-        _ => scan::doubling(team, own, into, how, exclusive).await,
+        choose::Scan::Nodes => hierarchy::scan(team, vectors, exclusive, run_part).await,
+        choose::Scan::Linear => scan::linear(team, vectors, exclusive).await,
+        _ => scan::doubling(team, vectors, exclusive).await,
     }
     to.unpack(!exclusive || team.rank() > 0);
 }

@@ -2,6 +2,7 @@
 //!
 //! `own` is this rank's part; `None` at the root in place. `parts` is where the root wants all; `None` elsewhere.
 
+use super::args::part_bytes;
 use super::team::{Team, copy_own};
 use crate::datatype::{Buffer, Parts, Scratch};
 
@@ -28,11 +29,7 @@ pub async fn linear(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts>,
 /// Thakur, Rabenseifner, Gropp, 2005.
 pub async fn binomial(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts>, root: usize) {
     let (size, relative) = (team.size(), team.before(root));
-    let each = match (&own, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(own), None) => own.len(),
-        (None, None) => 0,
-    };
+    let each = part_bytes(own, parts, root);
     if each == 0 {
         return;
     }

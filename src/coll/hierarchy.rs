@@ -8,9 +8,10 @@
 mod levels;
 mod part;
 
+use super::args::part_bytes;
 use super::choose;
 use super::packed::{cut, cut_equally};
-use super::reduction::Reduction;
+use super::reduction::Vectors;
 use super::team::{Team, copy_own};
 use super::{alltoall, barrier, bcast, gather, scatter};
 use crate::comm::some;
@@ -61,7 +62,7 @@ pub async fn gather(
     root: usize,
     run: Run,
 ) {
-    let each = parts.map_or_else(|| own.map_or(0, |own| own.len()), |parts| parts.len(root));
+    let each = part_bytes(own, parts, root);
     let Some(levels) = Levels::to(team, root).filter(|_| each > 0) else {
         return;
     };
@@ -96,10 +97,7 @@ pub async fn scatter(
     root: usize,
     run: Run,
 ) {
-    let each = parts.map_or_else(
-        || into.map_or(0, |into| into.len()),
-        |parts| parts.len(root),
-    );
+    let each = part_bytes(into, parts, root);
     let Some(levels) = Levels::to(team, root).filter(|_| each > 0) else {
         return;
     };
@@ -250,25 +248,18 @@ async fn swap_nodes(levels: &Levels<'_>, leaders: &Team<'_>, rows: &Buffer, each
 }
 
 /// Within the nodes to the leaders, and between these to the root; in the nodes' order.
-pub async fn reduce(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    root: usize,
-    run: Run,
-) {
+pub async fn reduce(team: &Team<'_>, (own, into, how): Vectors<'_>, root: usize, run: Run) {
     let Some(levels) = Levels::to(team, root) else {
         return;
     };
     let (inside, leaders) = (levels.inside(), levels.leaders());
     let scratch = levels.for_leader(own.len());
     let ours = scratch.buffer();
-    run(&inside, Part::Reduce(own, &ours, how, levels.leader())).await;
+    run(&inside, Part::Reduce((own, &ours, how), levels.leader())).await;
     if let Some(leaders) = &leaders {
         run(
             leaders,
-            Part::Reduce(&ours, into, how, levels.nodes.node_of(root)),
+            Part::Reduce((&ours, into, how), levels.nodes.node_of(root)),
         )
         .await;
     }
@@ -277,25 +268,19 @@ pub async fn reduce(
 
 /// Within the nodes to the leaders, among these, and from them to all; of much data in parts, each of which has a leader on
 /// every node.
-pub async fn allreduce(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    run: Run,
-) {
+pub async fn allreduce(team: &Team<'_>, (own, into, how): Vectors<'_>, run: Run) {
     let Some(levels) = Levels::of(team) else {
         return;
     };
     if choose::has_several_leaders(levels.least(), own.len()) {
-        return allreduce_in_parts(&levels, own, into, how, (levels.least(), run)).await;
+        return allreduce_in_parts(&levels, (own, into, how), (levels.least(), run)).await;
     }
     let (inside, leaders) = (levels.inside(), levels.leaders());
     let scratch = levels.for_leader(own.len());
     let ours = scratch.buffer();
-    run(&inside, Part::Reduce(own, &ours, how, levels.leader())).await;
+    run(&inside, Part::Reduce((own, &ours, how), levels.leader())).await;
     if let Some(leaders) = &leaders {
-        run(leaders, Part::Allreduce(&ours, into, how)).await;
+        run(leaders, Part::Allreduce((&ours, into, how))).await;
     }
     run(&inside, Part::Bcast(*into, levels.leader())).await;
     levels.ends(inside, leaders);
@@ -305,9 +290,7 @@ pub async fn allreduce(
 /// nodes, and hands it on within the node.
 pub(super) async fn allreduce_in_parts(
     levels: &Levels<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
+    (own, into, how): Vectors<'_>,
     (leaders, run): (usize, Run),
 ) {
     let (team, nodes) = (levels.team, levels.nodes);
@@ -316,12 +299,12 @@ pub(super) async fn allreduce_in_parts(
     blocks.resize(inside.size() + 1, own.len());
     let parts = cut(into, &blocks);
     let mine = parts.of(position);
-    run(&inside, Part::ReduceScatter(own, &mine, how, &blocks)).await;
+    run(&inside, Part::ReduceScatter((own, &mine, how), &blocks)).await;
     if position < leaders {
         let peers = (0..nodes.number()).map(|node| nodes.ranks(node).at(position));
         let peers = some(team.coll().members, peers);
         let across = team.part(&peers, levels.node, 1);
-        run(&across, Part::Allreduce(&mine, &mine, how)).await;
+        run(&across, Part::Allreduce((&mine, &mine, how))).await;
         team.end_of(across);
     }
     run(&inside, Part::Allgather(&parts)).await;
@@ -331,9 +314,7 @@ pub(super) async fn allreduce_in_parts(
 /// Within the nodes to the leaders, among these by the nodes' blocks, which each scatters.
 pub async fn reduce_scatter(
     team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
+    (own, into, how): Vectors<'_>,
     blocks: &[usize],
     run: Run,
 ) {
@@ -344,7 +325,7 @@ pub async fn reduce_scatter(
     let length = |rank: usize| blocks[rank + 1] - blocks[rank];
     let scratch = levels.for_leader(own.len());
     let mut ours = scratch.buffer();
-    run(&inside, Part::Reduce(own, &ours, how, levels.leader())).await;
+    run(&inside, Part::Reduce((own, &ours, how), levels.leader())).await;
     let Some(leaders) = leaders else {
         scatter::linear(&inside, None, Some(*into), levels.leader()).await;
         return levels.ends(inside, None);
@@ -368,7 +349,7 @@ pub async fn reduce_scatter(
     let result = Scratch::new(end - begin);
     run(
         &leaders,
-        Part::ReduceScatter(&ours, &result.buffer(), how, &begins),
+        Part::ReduceScatter((&ours, &result.buffer(), how), &begins),
     )
     .await;
     let of_node = levels.begins_here(0, length);
@@ -378,14 +359,7 @@ pub async fn reduce_scatter(
 }
 
 /// Within the nodes, then of the nodes' last ranks, who tell their nodes what was before them. The nodes are in order.
-pub async fn scan(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    exclusive: bool,
-    run: Run,
-) {
+pub async fn scan(team: &Team<'_>, (own, into, how): Vectors<'_>, exclusive: bool, run: Run) {
     let Some(levels) = Levels::led_by(team, |ranks| ranks.at(ranks.len() - 1)) else {
         return;
     };
@@ -403,14 +377,14 @@ pub async fn scan(
         operand = scratch.buffer().slice(bytes, bytes);
         own.copy_to(&operand, bytes);
     }
-    run(&inside, Part::Scan(own, into, how, exclusive)).await;
+    run(&inside, Part::Scan((own, into, how), exclusive)).await;
     if let Some(leaders) = &leaders {
         let mut total = if is_first { operand } else { *into };
         if exclusive && !is_first {
             total = scratch.buffer().slice(bytes, bytes);
             how.combine(team, into, &operand, &total);
         }
-        run(leaders, Part::Scan(&total, &left, how, true)).await;
+        run(leaders, Part::Scan((&total, &left, how), true)).await;
     }
     if levels.node > 0 {
         bcast::binomial(&inside, left, levels.leader()).await;

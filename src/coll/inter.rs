@@ -194,7 +194,7 @@ impl Groups<'_> {
     /// Of this side, to the leader.
     async fn reduce(&self, own: &Buffer, result: &Buffer, with: &Operands) {
         let fold = with.fold();
-        dispatch::run_reduce(self.local, own, result, &with.reduction(&fold), 0).await;
+        dispatch::run_reduce(self.local, (own, result, &with.reduction(&fold)), 0).await;
     }
 
     /// The leader has the other side's reduction in `theirs` afterwards.

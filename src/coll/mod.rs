@@ -121,7 +121,7 @@ pub async fn allreduce_on(
         },
     };
     let whole = Buffer::of_copy(data);
-    reduce::binomial(&team, &whole, &whole, &how, 0, true).await;
+    reduce::binomial(&team, (&whole, &whole, &how), 0, true).await;
     if team.rank() != 0 {
         data.fill(0);
     }

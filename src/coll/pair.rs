@@ -3,19 +3,13 @@
 //! get identical results (MPI 5.0, 6.9.6).
 
 use super::choose::PIECE;
-use super::reduction::Reduction;
+use super::reduction::{Reduction, Vectors};
 use super::team::Team;
 use crate::datatype::{Buffer, Scratch};
 
 /// Sends `out`, if there is something, and makes `into` of `own` and what the other rank sends, if there is an `into`. They may
 /// be the same or overlap.
-pub async fn exchange(
-    team: &Team<'_>,
-    out: &Buffer,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-) {
+pub async fn exchange(team: &Team<'_>, out: &Buffer, (own, into, how): Vectors<'_>) {
     let peer = 1 - team.rank();
     let sends = || {
         let pieces = pieces(out.len(), how);

@@ -4,21 +4,14 @@
 //! memory to work in, or empty. b is the size, γ the time to reduce a byte.
 
 use super::packed::cut;
-use super::reduction::{Accumulator, Reduction, Side, places};
+use super::reduction::{Accumulator, Side, Vectors, places};
 use super::team::Team;
 use super::{gather, ring};
 use crate::datatype::{Buffer, Scratch};
 
 /// Binomial tree: ceil(log2 n) (α + bβ + bγ). In rank order, and with one association for every root, if `ordered`: then
 /// rank 0 reduces and sends the result to the root.
-pub async fn binomial(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    root: usize,
-    ordered: bool,
-) {
+pub async fn binomial(team: &Team<'_>, (own, into, how): Vectors<'_>, root: usize, ordered: bool) {
     let top = if ordered { 0 } else { root };
     let (size, relative, bytes) = (team.size(), team.before(top), own.len());
     let at = |relative: usize| (relative + top) % size;
@@ -49,13 +42,7 @@ pub async fn binomial(
 }
 
 /// The root takes one after the other: (n - 1) (α + bβ + bγ), in rank order; nobody else waits.
-pub async fn linear(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    root: usize,
-) {
+pub async fn linear(team: &Team<'_>, (own, into, how): Vectors<'_>, root: usize) {
     if team.rank() != root {
         return team.send(*own, root).await;
     }
@@ -98,9 +85,7 @@ pub async fn linear(
 /// which sends the result to the root.
 pub async fn chain(
     team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
+    (own, into, how): Vectors<'_>,
     root: usize,
     ordered: bool,
     piece: usize,
@@ -168,22 +153,16 @@ async fn move_to_root(team: &Team<'_>, result: Buffer, into: &Buffer, top: usize
 
 /// Each rank reduces a block, the root gathers them: 2 (n - 1) / n bβ + (n - 1) / n bγ; for operations that commute.
 /// Rabenseifner: Optimization of collective reduction operations, 2004.
-pub async fn scatter_gather(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    root: usize,
-) {
+pub async fn scatter_gather(team: &Team<'_>, (own, into, how): Vectors<'_>, root: usize) {
     let blocks = how.blocks(own.len(), team.size());
     let rank = team.rank();
     if rank != root {
         let scratch = Scratch::new(blocks[rank + 1] - blocks[rank]);
         let block = scratch.buffer();
-        ring::reduce_scatter(team, own, &block, how, &blocks).await;
+        ring::reduce_scatter(team, (own, &block, how), &blocks).await;
         return gather::linear(team, Some(block), None, root).await;
     }
     let parts = cut(into, &blocks);
-    ring::reduce_scatter(team, own, &parts.of(rank), how, &blocks).await;
+    ring::reduce_scatter(team, (own, &parts.of(rank), how), &blocks).await;
     gather::linear(team, None, Some(&parts), root).await;
 }

@@ -4,19 +4,13 @@
 //! result goes. In place it is the beginning of `own`, and `own` is of no meaning afterwards.
 
 use super::packed::cut;
-use super::reduction::Reduction;
+use super::reduction::Vectors;
 use super::team::{Team, copy_own};
 use super::{reduce, scatter};
 use crate::datatype::{Buffer, Scratch};
 
 /// Each sends to each its block at once: (n - 1) (α + b / n β) + (n - 1) / n bγ, in rank order; one wake-up a rank.
-pub async fn linear(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    blocks: &[usize],
-) {
+pub async fn linear(team: &Team<'_>, (own, into, how): Vectors<'_>, blocks: &[usize]) {
     let (rank, size) = (team.rank(), team.size());
     let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
     let (mine, each) = (block(rank), into.len());
@@ -66,19 +60,13 @@ pub async fn linear(
 }
 
 /// A reduction in rank order to rank 0, which scatters: 2 ceil(log2 n) α + (log2 n + 1) bβ + log2 n bγ.
-pub async fn reduce_then_scatter(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    blocks: &[usize],
-) {
+pub async fn reduce_then_scatter(team: &Team<'_>, (own, into, how): Vectors<'_>, blocks: &[usize]) {
     if team.rank() > 0 {
-        reduce::binomial(team, own, &Buffer::empty(), how, 0, true).await;
+        reduce::binomial(team, (own, &Buffer::empty(), how), 0, true).await;
         return scatter::linear(team, None, Some(*into), 0).await;
     }
     let scratch = Scratch::new(own.len());
     let whole = scratch.buffer();
-    reduce::binomial(team, own, &whole, how, 0, true).await;
+    reduce::binomial(team, (own, &whole, how), 0, true).await;
     scatter::linear(team, Some(&cut(&whole, blocks)), Some(*into), 0).await;
 }

@@ -25,6 +25,9 @@ pub struct Reduction<'a> {
     pub with: Option<&'a Operands>,
 }
 
+/// A rank's vector, where its result goes, and how it is reduced.
+pub type Vectors<'a> = (&'a Buffer, &'a Buffer, &'a Reduction<'a>);
+
 impl Operands {
     /// What the algorithms want to know; `fold` is [`Operands::fold`].
     pub fn reduction<'a>(&'a self, fold: Fold<'a>) -> Reduction<'a> {

@@ -1,17 +1,11 @@
 //! The rings: one that reduces and scatters, one that gathers for all. Steps of several operations.
 
-use super::reduction::Reduction;
+use super::reduction::Vectors;
 use super::team::{Team, copy_own};
 use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Ring: (n - 1) α + (n - 1) / n b (β + γ); for operations that commute.
-pub async fn reduce_scatter(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    blocks: &[usize],
-) {
+pub async fn reduce_scatter(team: &Team<'_>, (own, into, how): Vectors<'_>, blocks: &[usize]) {
     let (rank, size) = (team.rank(), team.size());
     let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
     let (mine, apart) = (block(rank), into.is_apart_from(own));

@@ -3,18 +3,12 @@
 //! `own` is this rank's contribution, `into` where the reduction of the ranks up to this one goes, or before it if `exclusive`: of
 //! rank 0 that is nothing, and `into` stays as it is. They may be the same.
 
-use super::reduction::Reduction;
+use super::reduction::Vectors;
 use super::team::{Team, copy_own};
-use crate::datatype::{Buffer, Scratch};
+use crate::datatype::Scratch;
 
 /// Each rank waits for the one before it: (n - 1) (α + bβ + bγ); one message a rank.
-pub async fn linear(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    exclusive: bool,
-) {
+pub async fn linear(team: &Team<'_>, (own, into, how): Vectors<'_>, exclusive: bool) {
     let (rank, is_last) = (team.rank(), team.rank() + 1 == team.size());
     if rank == 0 {
         if !is_last {
@@ -45,13 +39,7 @@ pub async fn linear(
 
 /// Doubling: ceil(log2 n) (α + bβ + bγ), when exclusive ceil(log2 n) bγ more.
 /// Hillis, Steele: Data parallel algorithms, 1986.
-pub async fn doubling(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    exclusive: bool,
-) {
+pub async fn doubling(team: &Team<'_>, (own, into, how): Vectors<'_>, exclusive: bool) {
     let (rank, size, bytes) = (team.rank(), team.size(), own.len());
     let scratch = Scratch::new(2 * bytes);
     let [left, other] = scratch.parts(bytes);

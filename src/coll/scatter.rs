@@ -3,6 +3,7 @@
 //! `parts` is what the root has for all; `None` elsewhere. `into` is where this rank wants its part; `None` at the root in
 //! place.
 
+use super::args::part_bytes;
 use super::bcast;
 use super::team::{Team, copy_own};
 use crate::datatype::{Buffer, Parts, Scratch};
@@ -30,11 +31,7 @@ pub async fn linear(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffer>
 /// Thakur, Rabenseifner, Gropp, 2005.
 pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffer>, root: usize) {
     let (size, relative) = (team.size(), team.before(root));
-    let each = match (&into, parts) {
-        (_, Some(parts)) => parts.len(root),
-        (Some(into), None) => into.len(),
-        (None, None) => 0,
-    };
+    let each = part_bytes(into, parts, root);
     if each == 0 {
         return;
     }

@@ -5,7 +5,7 @@
 
 use super::exchange::share;
 use crate::coll::{self, CollContext};
-use crate::comm::Comm;
+use crate::comm::{Comm, Made, Members, Parts};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Agreed, Creation, Proposal};
 use crate::datatype::Buffer;
@@ -42,6 +42,19 @@ impl Ids {
             send: agreed.context,
             receive: agreed.context,
             engines: agreed.engines,
+        }
+    }
+
+    /// What an intracommunicator with these ids is made of, or all of an intercommunicator but its remote group.
+    pub fn parts(self, rank: i32, members: Members, made: Made) -> Parts {
+        Parts {
+            context: self.send,
+            receive_context: self.receive,
+            engines: self.engines,
+            rank,
+            members,
+            remote: None,
+            made,
         }
     }
 }

@@ -21,15 +21,7 @@ fn add(
     errhandler: Attached,
     made: Made,
 ) -> Result<&'static Comm> {
-    let parts = Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank,
-        members: Members::of(members, job()),
-        remote: None,
-        made,
-    };
+    let parts = ids.parts(rank, Members::of(members, job()), made);
     or_release(comm::add(parts, errhandler), ids)
 }
 
@@ -111,14 +103,10 @@ fn create_inter(
     let ids = block_on(both.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) if remote.size() > 0 => {
+            let made = Made::of(Maker::Create, comm);
             let parts = Parts {
-                context: ids.send,
-                receive_context: ids.receive,
-                engines: ids.engines,
-                rank,
-                members: Members::of(group, job()),
                 remote: Some(Members::of(Arc::new(remote), job())),
-                made: Made::of(Maker::Create, comm),
+                ..ids.parts(rank, Members::of(group, job()), made)
             };
             or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
         }

@@ -47,13 +47,12 @@ fn like(parent: &Comm, ids: Ids, by: Maker) -> Result<&'static Comm> {
 
 fn parts_like(parent: &Comm, ids: Ids, by: Maker) -> Parts {
     Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank: parent.rank(),
-        members: parent.members().clone(),
         remote: parent.remote().cloned(),
-        made: Made::of(by, parent),
+        ..ids.parts(
+            parent.rank(),
+            parent.members().clone(),
+            Made::of(by, parent),
+        )
     }
 }
 

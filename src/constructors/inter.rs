@@ -249,13 +249,8 @@ fn connect(
         _ => Ok(Promises::default()),
     };
     let parts = Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank: own.rank(),
-        members: own.members.clone(),
         remote: Some(Members::of(Arc::new(remote), job())),
-        made,
+        ..ids.parts(own.rank(), own.members.clone(), made)
     };
     let new = or_release(comm::add(parts, errhandler), ids)?;
     hints::rely_on(new, promises?);
@@ -315,14 +310,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     let coll = CollContext::over_both_groups(comm, &members, own_first, FUNCTION);
     let rank = coll.rank();
     let ids = block_on(context_id::allocate(&coll, Creation::merge(comm, both))).map(Ids::one)?;
-    let parts = Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank,
-        members: members.clone(),
-        remote: None,
-        made: Made::of(Maker::IntercommMerge, comm),
-    };
+    let made = Made::of(Maker::IntercommMerge, comm);
+    let parts = ids.parts(rank, members.clone(), made);
     or_release(comm::add(parts, comm.errhandler.copy()), ids)
 }

@@ -86,14 +86,10 @@ pub(super) fn partition(
         context_id::release(ids.receive);
         return Ok(None);
     };
+    let members = Members::of(Arc::new(mine), job());
     let parts = Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank,
-        members: Members::of(Arc::new(mine), job()),
         remote: theirs.map(|theirs| Members::of(theirs, job())),
-        made: Made::of(by, comm),
+        ..ids.parts(rank, members, Made::of(by, comm))
     };
     or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
 }

@@ -9,7 +9,7 @@ use super::dup::or_release;
 use super::exchange::everywhere;
 use crate::coll::{CollContext, allgather_on, alltoall_on, bcast_on, block_on, exchange_on};
 use crate::comm::job;
-use crate::comm::{self, Comm, Made, Maker, Members, Parts};
+use crate::comm::{self, Comm, Made, Maker, Members};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
 use crate::datatype::Buffer;
@@ -346,20 +346,13 @@ fn make(
         return Ok(None);
     };
     let as_they_are = members.iter().copied().eq(0..parent.size());
-    let parts = Parts {
-        context: ids.send,
-        receive_context: ids.receive,
-        engines: ids.engines,
-        rank: rank as i32,
-        members: if as_they_are {
-            parent.members().clone()
-        } else {
-            let processes = members.iter().map(|rank| parent.process(*rank));
-            Members::of(Arc::new(processes.collect()), job())
-        },
-        remote: None,
-        made: Made::of(by, parent),
+    let members = if as_they_are {
+        parent.members().clone()
+    } else {
+        let processes = members.iter().map(|rank| parent.process(*rank));
+        Members::of(Arc::new(processes.collect()), job())
     };
+    let parts = ids.parts(rank as i32, members, Made::of(by, parent));
     let new = or_release(comm::add(parts, parent.errhandler.copy()), ids)?;
     new.set_topology(Arc::new(topology()));
     Ok(Some(new))

@@ -4,7 +4,7 @@
 //! Invariant: a request uses its owner and the datatype of its buffer from its insertion to its recycling, which
 //! clears it by its phase; what an operation uses beside its requests is [`Held`] by it.
 
-use super::requests::Request;
+use super::requests::request::Request;
 use super::{Engine, for_each};
 use crate::datatype::{Buffer, Datatype};
 use crate::handle::{self, Kind};

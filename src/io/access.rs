@@ -5,7 +5,7 @@
 pub use super::direction::{Direction, Place};
 use super::mapped;
 use super::scratch::{SCRATCH, with_scratch};
-use super::view::View;
+use super::view::ViewAt;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
 use std::io::Result;
@@ -18,27 +18,19 @@ const SPAN: usize = 512 << 10;
 /// A hole that costs less to read along than another call, bytes.
 const GAP: u64 = 8 << 10;
 
-/// Moves a buffer to or from the view's bytes from `skip` on. Returns how many bytes were moved: less at the end of the file, and before
-/// an error.
-pub fn transfer(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    direction: Direction,
-) -> (usize, Result<()>) {
-    transfer_part(file, view, skip, buffer, 0..buffer.len(), direction)
+/// Moves a buffer to or from a file. Returns how many bytes were moved: less at the end of the file, and before an error.
+pub fn transfer(at: ViewAt<'_>, buffer: &Buffer, direction: Direction) -> (usize, Result<()>) {
+    transfer_part(at, buffer, 0..buffer.len(), direction)
 }
 
-/// As [`transfer`], of a part of the buffer, whose first byte is the byte `skip` of the view.
+/// As [`transfer`], of a part of the buffer.
 pub fn transfer_part(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
+    at: ViewAt<'_>,
     buffer: &Buffer,
     part: Range<usize>,
     direction: Direction,
 ) -> (usize, Result<()>) {
+    let ViewAt { file, view, skip } = at;
     let length = part.len();
     if length == 0 {
         return (0, Ok(()));
@@ -54,9 +46,9 @@ pub fn transfer_part(
     let mut before = 0;
     if mapped::is_dense(view, skip, length as u64) {
         match direction {
-            Direction::Write => before = mapped::write(file, view, skip, buffer, part.clone()),
+            Direction::Write => before = mapped::write(at, buffer, part.clone()),
             Direction::Read => {
-                let (done, result, is_all) = mapped::read(file, view, skip, buffer, part.clone());
+                let (done, result, is_all) = mapped::read(at, buffer, part.clone());
                 if is_all {
                     return (done, result);
                 }
@@ -64,10 +56,10 @@ pub fn transfer_part(
             }
         }
     }
-    let (skip, part) = (skip + before as u64, part.start + before..part.end);
+    let (at, part) = (at.after(before as u64), part.start + before..part.end);
     let (done, result) = match direction {
-        Direction::Write => write_runs(file, view, skip, buffer, part),
-        Direction::Read => read_runs(file, view, skip, buffer, part),
+        Direction::Write => write_runs(at, buffer, part),
+        Direction::Read => read_runs(at, buffer, part),
     };
     (before + done, result)
 }
@@ -179,13 +171,8 @@ unsafe fn move_at(
 }
 
 /// Writes each run of the view by a call of its own.
-fn write_runs(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: Range<usize>,
-) -> (usize, Result<()>) {
+fn write_runs(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> (usize, Result<()>) {
+    let ViewAt { file, view, skip } = at;
     let length = part.len();
     let write = |memory: *const u8, skip: u64, length: usize| {
         let mut done = 0;
@@ -266,13 +253,8 @@ impl Batch {
 }
 
 /// Reads the runs of the view, those that lie near each other at once.
-fn read_runs(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: Range<usize>,
-) -> (usize, Result<()>) {
+fn read_runs(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> (usize, Result<()>) {
+    let ViewAt { file, view, skip } = at;
     let mut batch = Batch {
         runs: Vec::new(),
         end: 0,

@@ -15,7 +15,7 @@ use super::access::Direction;
 use super::convert;
 use super::file::File;
 use super::ranges::{self, Ranges};
-use super::view::View;
+use super::view::{View, ViewAt};
 use crate::datatype::Buffer;
 use crate::engine::published::Published;
 use crate::engine::wait::Reason;
@@ -117,19 +117,17 @@ impl File {
         &self,
         function: &'static str,
         direction: Direction,
-        view: &View,
-        skip: u64,
+        at: ViewAt<'_>,
         buffer: &Buffer,
     ) -> Result<(usize, std::io::Result<()>)> {
-        let descriptor = self.descriptor()?;
-        let (first, last) = ends(view, skip, buffer)?;
+        let (first, last) = ends(at.view, at.skip, buffer)?;
         let range = Range {
             object: 0,
             first,
             last,
             exclusive: direction == Direction::Write,
         };
-        let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
+        let transfer = || convert::transfer(at, buffer, direction);
         match self.ranges.get() {
             Some(&Ranges::Table { table, object }) => {
                 let _locked = self.lock(function, table, &Range { object, ..range })?;
@@ -139,11 +137,11 @@ impl File {
                 let failed =
                     |why: std::io::Error| self.failure("the lock for the atomic mode", &why);
                 let _turn = self.turn.lock();
-                self.lock_by_kernel(function, descriptor, &range)
+                self.lock_by_kernel(function, at.file, &range)
                     .map_err(failed)?;
                 let done = transfer();
                 let bytes = range.last - range.first + 1;
-                descriptor.unlock(range.first, bytes).map_err(failed)?;
+                at.file.unlock(range.first, bytes).map_err(failed)?;
                 Ok(done)
             }
         }

@@ -6,10 +6,9 @@ use super::access::{self, Direction};
 use super::conversion::{Conversion, Entries, elements};
 use super::datarep::{Datarep, Items, Registered};
 use super::scratch::lengthen;
-use super::view::View;
+use super::view::ViewAt;
 use crate::datatype::{Buffer, Datatype, external};
 use crate::error::{Class, Error};
-use crate::os::file::File as Descriptor;
 use std::io;
 
 /// Bytes of the file that are converted at once, in memory of their own: the access of a piece may use the thread's.
@@ -35,18 +34,12 @@ impl Unconverted {
     }
 }
 
-/// Moves a buffer to or from the view's bytes from `skip` on, converted if the view says so; as [`access::transfer`].
+/// As [`access::transfer`], converted if the view says so.
 #[inline]
-pub fn transfer(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    direction: Direction,
-) -> (usize, io::Result<()>) {
-    match &view.conversion {
-        None => access::transfer(file, view, skip, &buffer.bare(), direction),
-        Some(conversion) => converted(conversion, file, view, skip, buffer, direction),
+pub fn transfer(at: ViewAt<'_>, buffer: &Buffer, direction: Direction) -> (usize, io::Result<()>) {
+    match &at.view.conversion {
+        None => access::transfer(at, &buffer.bare(), direction),
+        Some(conversion) => converted(conversion, Converted { at, direction }, buffer),
     }
 }
 
@@ -60,27 +53,18 @@ struct Numbered<'a> {
 
 fn converted(
     conversion: &Conversion,
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
+    access: Converted<'_>,
     buffer: &Buffer,
-    direction: Direction,
 ) -> (usize, io::Result<()>) {
     if buffer.is_empty() {
         return (0, Ok(()));
     }
-    let at = At {
-        file,
-        view,
-        skip,
-        direction,
-    };
     let done = elements(buffer).and_then(|(datatype, count)| match conversion.by() {
-        Datarep::Native => Ok(at.moved(buffer)),
-        Datarep::External => Ok(at.external(buffer, datatype, count)),
+        Datarep::Native => Ok(access.moved(buffer)),
+        Datarep::External => Ok(access.external(buffer, datatype, count)),
         Datarep::Registered(by) => {
             let entries = conversion.entries(by, datatype)?;
-            Ok(at.registered(buffer, (datatype, count), by, &entries))
+            Ok(access.registered(buffer, (datatype, count), by, &entries))
         }
     });
     match done {
@@ -92,18 +76,16 @@ fn converted(
     }
 }
 
-/// Where an access goes.
-struct At<'a> {
-    file: &'a Descriptor,
-    view: &'a View,
-    skip: u64,
+/// An access that is converted.
+struct Converted<'a> {
+    at: ViewAt<'a>,
     direction: Direction,
 }
 
-impl At<'_> {
+impl Converted<'_> {
     /// Bytes as they are.
     fn moved(&self, buffer: &Buffer) -> (usize, io::Result<()>) {
-        access::transfer(self.file, self.view, self.skip, buffer, self.direction)
+        access::transfer(self.at, buffer, self.direction)
     }
 
     /// Moves elements piece by piece: `convert(first, count, piece)` fills a piece that is written, or empties one that was read. Returns
@@ -136,9 +118,7 @@ impl At<'_> {
             }
             // SAFETY: memory of this function's.
             let packed = unsafe { Buffer::bytes(piece.as_mut_ptr(), bytes) };
-            let skip = self.skip + from;
-            let (moved, result) =
-                access::transfer(self.file, self.view, skip, &packed, self.direction);
+            let (moved, result) = access::transfer(self.at.after(from), &packed, self.direction);
             let reached = match moved == bytes {
                 true => next,
                 false => elements_in(from + moved as u64),

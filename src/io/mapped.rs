@@ -5,9 +5,8 @@
 
 use super::direction::Direction;
 use super::scratch::{SCRATCH, packed_pieces, with_packed, with_scratch};
-use super::view::View;
+use super::view::{View, ViewAt};
 use crate::datatype::Buffer;
-use crate::os::file::File as Descriptor;
 use crate::os::file_map::WINDOW;
 use std::io::Result;
 use std::ops::Range;
@@ -35,16 +34,11 @@ pub fn is_dense(view: &View, skip: u64, length: u64) -> bool {
 }
 
 /// Writes a part of the buffer. Returns how many of its bytes were written before something was wrong.
-pub fn write(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: Range<usize>,
-) -> usize {
-    if part.is_empty() || !file.is_mapped() || !reaches_end(file, view, skip, buffer, &part) {
+pub fn write(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> usize {
+    if part.is_empty() || !at.file.is_mapped() || !reaches_end(at, buffer, &part) {
         return 0;
     }
+    let ViewAt { view, skip, .. } = at;
     let mut done = 0;
     while done < part.len() {
         let from = skip + done as u64;
@@ -54,7 +48,7 @@ pub fn write(
         let bytes = (end - from) as usize;
         let offset = part.start + done;
         let part = offset..offset + bytes;
-        if write_window(file, view, from, buffer, part, number).is_err() {
+        if write_window(at.after(done as u64), buffer, part, number).is_err() {
             break;
         }
         done += bytes;
@@ -64,13 +58,8 @@ pub fn write(
 
 /// Makes the file as long as the access needs it: by its own last byte, because any other change of the length could take from what somebody
 /// else has just written. Says whether that went well.
-fn reaches_end(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: &Range<usize>,
-) -> bool {
+fn reaches_end(at: ViewAt<'_>, buffer: &Buffer, part: &Range<usize>) -> bool {
+    let ViewAt { file, view, skip } = at;
     let last = view.place(skip + part.len() as u64 - 1) as u64;
     match file.facts() {
         Ok(facts) if facts.size > last => true,
@@ -85,14 +74,8 @@ fn reaches_end(
 }
 
 /// Writes bytes of the view that lie in one window of the file.
-fn write_window(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: Range<usize>,
-    number: u64,
-) -> Result<()> {
+fn write_window(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>, number: u64) -> Result<()> {
+    let ViewAt { file, view, skip } = at;
     let start = number * WINDOW;
     let last = view.place(skip + part.len() as u64 - 1) as u64;
     let range = (view.place(skip) as u64 - start) as usize..(last + 1 - start) as usize;
@@ -115,13 +98,8 @@ fn write_window(
 
 /// Reads a part of the buffer. Returns how many of its bytes were read before the end of the file or an error, or before the runs lie far
 /// from each other, and in the first two cases that this was all.
-pub fn read(
-    file: &Descriptor,
-    view: &View,
-    skip: u64,
-    buffer: &Buffer,
-    part: Range<usize>,
-) -> (usize, Result<()>, bool) {
+pub fn read(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> (usize, Result<()>, bool) {
+    let ViewAt { file, view, skip } = at;
     let mut done = 0;
     while done < part.len() {
         let from = skip + done as u64;

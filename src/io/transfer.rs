@@ -5,7 +5,7 @@ use super::atomic::ends;
 use super::convert;
 use super::file::File;
 use super::pointer::Pointer;
-use super::view::View;
+use super::view::{View, ViewAt};
 use crate::datatype::{Buffer, Status};
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
@@ -132,16 +132,17 @@ impl File {
         skip: u64,
         buffer: &Buffer,
     ) -> Result<Completion> {
-        let descriptor = self.descriptor()?;
+        let file = self.descriptor()?;
+        let at = ViewAt { file, view, skip };
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
-            self.locked(function, direction, view, skip, buffer)?
+            self.locked(function, direction, at, buffer)?
         } else if self.locks_writes && direction == Direction::Write && !buffer.is_empty() {
             let ends = ends(view, skip, buffer)?;
-            self.write_locked(function, ends, |descriptor| {
-                convert::transfer(descriptor, view, skip, buffer, direction)
+            self.write_locked(function, ends, |file| {
+                convert::transfer(ViewAt { file, ..at }, buffer, direction)
             })?
         } else {
-            convert::transfer(descriptor, view, skip, buffer, direction)
+            convert::transfer(at, buffer, direction)
         };
         let what = match direction {
             Direction::Read => "pread",

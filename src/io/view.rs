@@ -9,6 +9,7 @@ use super::direction::Direction;
 use crate::datatype::{self, Buffer, Datatype, Layout};
 use crate::error::{Class, Result, fail};
 use crate::lifetime::datatypes;
+use crate::os::file::File as Descriptor;
 use crate::pt2pt::signatures;
 use std::sync::OnceLock;
 
@@ -65,6 +66,24 @@ fn bytes() -> Result<&'static Datatype> {
     match datatype::get(datatype::BYTE) {
         Some(bytes) => Ok(bytes),
         None => fail!(Class::Intern, "MPI_BYTE is no datatype"),
+    }
+}
+
+/// A file from a byte of a view of it on.
+#[derive(Clone, Copy)]
+pub struct ViewAt<'a> {
+    pub file: &'a Descriptor,
+    pub view: &'a View,
+    pub skip: u64,
+}
+
+impl ViewAt<'_> {
+    /// So many bytes of the view further on.
+    pub fn after(self, bytes: u64) -> Self {
+        Self {
+            skip: self.skip + bytes,
+            ..self
+        }
     }
 }
 

@@ -9,7 +9,7 @@ mod service;
 use super::map::NodeMap;
 use super::pmix_bindings::*;
 use crate::error::{Class, Error, Result};
-use crate::os::library::Library;
+use crate::os::library::{Library, text_of};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
@@ -394,18 +394,6 @@ unsafe fn string_of(value: &pmix_value_t) -> Option<String> {
         (u32::from(value.type_) == PMIX_STRING && !value.data.string.is_null())
             .then(|| text_of(value.data.string))
     }
-}
-
-/// # Safety
-/// Null, or a terminated text.
-unsafe fn text_of(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: by the caller.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
 }
 
 fn terminated(text: &str) -> Result<CString> {

@@ -1,6 +1,7 @@
 //! Shared libraries, loaded while the program runs: for programs that are linked with none of them.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// A library that stays loaded.
@@ -56,17 +57,35 @@ impl Library {
 
     /// The file that a function of the library came from.
     pub fn file_of(&self, name: &str) -> Option<PathBuf> {
-        let address = self.address(name).ok()?;
-        // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
-        let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-        // SAFETY: the call only compares the address with those of what is loaded.
-        if unsafe { libc::dladdr(address, &mut found) } == 0 || found.dli_fname.is_null() {
-            return None;
-        }
-        // SAFETY: not null, so it is the name of a loaded file, which stays loaded.
-        let name = unsafe { CStr::from_ptr(found.dli_fname) };
-        Some(PathBuf::from(name.to_string_lossy().into_owned()))
+        file_at(self.address(name).ok()?)
     }
+}
+
+/// The file that what lies at an address was loaded from.
+fn file_at(address: *const c_void) -> Option<PathBuf> {
+    // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the call only compares the address with those of what is loaded.
+    if unsafe { libc::dladdr(address, &mut found) } == 0 || found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: not null, so it is the name of a loaded file, which stays loaded.
+    let name = unsafe { CStr::from_ptr(found.dli_fname) };
+    Some(OsStr::from_bytes(name.to_bytes()).into())
+}
+
+/// A text of a C library.
+///
+/// # Safety
+/// Null, or a terminated text.
+pub unsafe fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: by the caller.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The loader's last error.
@@ -82,18 +101,9 @@ fn said() -> String {
 }
 
 /// The file that the code of this library is in.
-pub fn own_file() -> Option<std::path::PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+pub fn own_file() -> Option<PathBuf> {
     let here = own_file as *const ();
-    // SAFETY: an address of code, and a valid place.
-    if unsafe { libc::dladdr(here.cast(), &mut found) } == 0 || found.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the call gave the name of a file that is loaded.
-    let name = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) };
-    std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes())).ok()
+    std::path::absolute(file_at(here.cast())?).ok()
 }
 
 #[cfg(test)]

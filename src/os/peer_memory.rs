@@ -76,24 +76,33 @@ pub(super) fn copied(call: impl Fn() -> libc::ssize_t) -> Result<usize> {
     }
 }
 
+/// Calls `step(local, remote)` for what is left until `bytes` bytes are copied.
+fn copy_all(
+    local: usize,
+    remote: u64,
+    bytes: usize,
+    mut step: impl FnMut(&[Piece], &[Piece]) -> Result<usize>,
+) -> Result<()> {
+    let mut done = 0;
+    while done < bytes {
+        let rest = |address| Piece {
+            address: address + done,
+            bytes: bytes - done,
+        };
+        done += step(&[rest(local)], &[rest(remote as usize)])?;
+    }
+    Ok(())
+}
+
 /// Copies `data` to `address` of process `pid`.
 ///
 /// Errors: as for [`read`].
 pub fn write(pid: i32, address: u64, data: &[u8]) -> Result<()> {
-    let mut done = 0;
-    while done < data.len() {
-        let local = Piece {
-            address: data[done..].as_ptr() as usize,
-            bytes: data.len() - done,
-        };
-        let remote = Piece {
-            address: address as usize + done,
-            bytes: local.bytes,
-        };
+    let local = data.as_ptr() as usize;
+    copy_all(local, address, data.len(), |local, remote| {
         // SAFETY: the rest of `data`, which is only read.
-        done += unsafe { write_pieces(pid, &[local], &[remote]) }?;
-    }
-    Ok(())
+        unsafe { write_pieces(pid, local, remote) }
+    })
 }
 
 /// Copies `out.len()` bytes from `address` of process `pid`.
@@ -101,20 +110,11 @@ pub fn write(pid: i32, address: u64, data: &[u8]) -> Result<()> {
 /// Errors: EPERM where ptrace scope, another user or seccomp forbid it, EFAULT for addresses that are not mapped,
 /// ESRCH when the process is gone.
 pub fn read(pid: i32, address: u64, out: &mut [u8]) -> Result<()> {
-    let mut done = 0;
-    while done < out.len() {
-        let local = Piece {
-            address: out[done..].as_mut_ptr() as usize,
-            bytes: out.len() - done,
-        };
-        let remote = Piece {
-            address: address as usize + done,
-            bytes: local.bytes,
-        };
+    let local = out.as_mut_ptr() as usize;
+    copy_all(local, address, out.len(), |local, remote| {
         // SAFETY: the rest of `out`, which is borrowed mutably.
-        done += unsafe { read_pieces(pid, &[local], &[remote]) }?;
-    }
-    Ok(())
+        unsafe { read_pieces(pid, local, remote) }
+    })
 }
 
 #[cfg(test)]

@@ -15,28 +15,35 @@ use crate::error::Result;
 /// Its status is that of a send, since the standard defines nothing of it but the error.
 pub const COMPLETE: i32 = requests::SENT;
 
-/// MPI_Put. Complete at the target when this returns, but on another host; `track`: of MPI_Rput.
+/// MPI_Put if `PUT`, else MPI_Get. Complete, at the target, too, when this returns, but with another host; `track`: of MPI_Rput and
+/// MPI_Rget.
 ///
 /// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped.
 #[inline]
-pub fn put(window: &Window, origin: Buffer, remote: &Remote, track: Option<&Track>) -> Result<()> {
+pub fn transfer<const PUT: bool>(
+    window: &Window,
+    origin: Buffer,
+    remote: &Remote,
+    track: Option<&Track>,
+) -> Result<()> {
     let Some(spot) = window.locate(remote, origin.len() as u64)? else {
         return Ok(());
     };
-    if let (Way::Direct, Some(from), true) = (
+    if let (Way::Direct, Some(own), true) = (
         spot.way,
         origin.contiguous(),
         remote.datatype.is_contiguous(),
     ) {
+        let (target, bytes) = (spot.address as *mut u8, origin.len());
         // SAFETY: found by `locate` for as many bytes as the origin has.
-        unsafe { copy::<true>(from, spot.address as *mut u8, origin.len()) };
+        unsafe { copy::<PUT>(own, target, bytes) };
         return Ok(());
     }
-    put_elements(window, &origin, remote, &spot, track)
+    transfer_elements::<PUT>(window, &origin, remote, &spot, track)
 }
 
 #[inline(never)]
-fn put_elements(
+fn transfer_elements<const PUT: bool>(
     window: &Window,
     origin: &Buffer,
     remote: &Remote,
@@ -45,54 +52,20 @@ fn put_elements(
 ) -> Result<()> {
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
-    match spot.way {
-        Way::Direct => {
-            origin.copy_to(&target, origin.len());
-            Ok(())
-        }
-        Way::Remote => window.far(spot.rank, "MPI_Put").put(origin, &target, track),
-        _ => private::PrivateMemory::of(window, spot).put(origin, &target),
+    let private = || private::PrivateMemory::of(window, spot);
+    match (spot.way, PUT) {
+        (Way::Direct, true) => origin.copy_to(&target, origin.len()),
+        (Way::Direct, false) => target.copy_to(origin, origin.len()),
+        (Way::Remote, true) => window
+            .far(spot.rank, "MPI_Put")
+            .put(origin, &target, track)?,
+        (Way::Remote, false) => window
+            .far(spot.rank, "MPI_Get")
+            .get(origin, &target, track)?,
+        (_, true) => private().put(origin, &target)?,
+        (_, false) => private().get(origin, &target)?,
     }
-}
-
-/// MPI_Get. Complete when this returns, but from another host; `track`: of MPI_Rget.
-///
-/// Errors: as for [`put`].
-#[inline]
-pub fn get(window: &Window, origin: Buffer, remote: &Remote, track: Option<&Track>) -> Result<()> {
-    let Some(spot) = window.locate(remote, origin.len() as u64)? else {
-        return Ok(());
-    };
-    if let (Way::Direct, Some(to), true) = (
-        spot.way,
-        origin.contiguous(),
-        remote.datatype.is_contiguous(),
-    ) {
-        // SAFETY: found by `locate` for as many bytes as the origin has.
-        unsafe { copy::<false>(spot.address as *const u8, to, origin.len()) };
-        return Ok(());
-    }
-    get_elements(window, &origin, remote, &spot, track)
-}
-
-#[inline(never)]
-fn get_elements(
-    window: &Window,
-    origin: &Buffer,
-    remote: &Remote,
-    spot: &Spot,
-    track: Option<&Track>,
-) -> Result<()> {
-    // SAFETY: found by `locate` for these elements.
-    let target = unsafe { spot.elements(remote) };
-    match spot.way {
-        Way::Direct => {
-            target.copy_to(origin, origin.len());
-            Ok(())
-        }
-        Way::Remote => window.far(spot.rank, "MPI_Get").get(origin, &target, track),
-        _ => private::PrivateMemory::of(window, spot).get(origin, &target),
-    }
+    Ok(())
 }
 
 /// Copies to the target if `PUT`, else from it: `bytes` bytes without holes on both sides, where that takes a few instructions. False:
@@ -111,24 +84,22 @@ pub unsafe fn move_quickly<const PUT: bool>(
     let Some(spot) = window.locate_quickly(rank, disp, bytes) else {
         return false;
     };
-    let (target, bytes) = (spot.address as *mut u8, bytes as usize);
     // SAFETY: the origin's by the caller, the target's found in the window.
-    unsafe {
-        match PUT {
-            true => copy::<true>(origin, target, bytes),
-            false => copy::<false>(target, origin, bytes),
-        }
-    }
+    unsafe { copy::<PUT>(origin, spot.address as *mut u8, bytes as usize) };
     true
 }
 
-/// `PUT`: the second is the target's, else the first.
+/// Copies to the target if `PUT`, else from it.
 ///
 /// # Safety
 /// Both have `length` bytes.
 #[inline(always)]
-pub(super) unsafe fn copy<const PUT: bool>(from: *const u8, to: *mut u8, length: usize) {
-    let target = if PUT { to.addr() } else { from.addr() };
+pub(super) unsafe fn copy<const PUT: bool>(origin: *mut u8, target: *mut u8, length: usize) {
+    let (from, to) = match PUT {
+        true => (origin.cast_const(), target),
+        false => (target.cast_const(), origin),
+    };
+    let target = target.addr();
     // SAFETY: by the caller; the target's side is aligned, the origin's need not be.
     unsafe {
         match length {

@@ -137,7 +137,6 @@ const IN_CORE: &[&[&str]] = &[
         "engine/tasks.rs",
         "engine/wait.rs",
     ],
-    &["engine/requests.rs", "engine/roots.rs"],
     &["error/codes.rs", "error/user.rs"],
     &["op/lane.rs", "op/wide.rs"],
 ];

@@ -158,12 +158,19 @@ fn given(out: Out, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
     decode::send_buffer(SEND, out.0, out.1, out.2).map(Some)
 }
 
-pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+/// A gathering into what `parts` decodes, at the root.
+fn gathered(
+    out: Out,
+    parts: impl FnOnce(&CommObject) -> Result<Parts>,
+    root: Root,
+    comm: Comm,
+    equal: bool,
+) -> Decoded {
     let comm = decode::comm(comm)?;
     let root = decode::root(root, comm)?;
     let own = given(out, root, comm)?;
     let parts = match is_root(root, comm) {
-        true => Some(equal(RECV, into.0.0, into.1, into.2)?),
+        true => Some(parts(comm)?),
         false => None,
     };
     if let (Some(own), Some(parts)) = (&own, &parts) {
@@ -173,35 +180,23 @@ pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
         own,
         parts,
         root,
-        equal: true,
+        equal,
     };
     Ok((comm, call))
 }
 
+pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+    let parts = |_: &CommObject| equal(RECV, into.0.0, into.1, into.2);
+    gathered(out, parts, root, comm, true)
+}
+
 pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let root = decode::root(root, comm)?;
-    let own = given(out, root, comm)?;
-    let parts = match is_root(root, comm) {
-        true => Some(counted(
-            RECVS,
-            into.0.0,
-            (into.1, into.2),
-            into.3,
-            comm.peers() as usize,
-        )?),
-        false => None,
+    let (address, counts, displacements, kind) = into;
+    let parts = |comm: &CommObject| {
+        let ranks = comm.peers() as usize;
+        counted(RECVS, address.0, (counts, displacements), kind, ranks)
     };
-    if let (Some(own), Some(parts)) = (&own, &parts) {
-        apart::from_parts(own, parts, comm)?;
-    }
-    let call = CollArgs::Gather {
-        own,
-        parts,
-        root,
-        equal: false,
-    };
-    Ok((comm, call))
+    gathered(out, parts, root, comm, false)
 }
 
 /// Where a rank wants its part of a scattering: not the root of an intercommunicator.
@@ -213,11 +208,18 @@ fn wanted(into: Into, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
     decode::recv_buffer(RECV, into.0, into.1, into.2).map(Some)
 }
 
-pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+/// A scattering of what `parts` decodes, at the root.
+fn scattered(
+    parts: impl FnOnce(&CommObject) -> Result<Parts>,
+    into: Into,
+    root: Root,
+    comm: Comm,
+    equal: bool,
+) -> Decoded {
     let comm = decode::comm(comm)?;
     let root = decode::root(root, comm)?;
     let parts = match is_root(root, comm) {
-        true => Some(equal(SEND, out.0.0.cast_mut(), out.1, out.2)?),
+        true => Some(parts(comm)?),
         false => None,
     };
     let wanted = wanted(into, root, comm)?;
@@ -228,38 +230,23 @@ pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
         parts,
         into: wanted,
         root,
-        equal: true,
+        equal,
     };
     Ok((comm, call))
 }
 
+pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+    let parts = |_: &CommObject| equal(SEND, out.0.0.cast_mut(), out.1, out.2);
+    scattered(parts, into, root, comm, true)
+}
+
 pub fn scatterv(out: OutParts, into: Into, root: Root, comm: Comm) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let root = decode::root(root, comm)?;
-    let parts = match is_root(root, comm) {
-        true => {
-            let address = out.0.0.cast_mut();
-            Some(counted(
-                SENDS,
-                address,
-                (out.1, out.2),
-                out.3,
-                comm.peers() as usize,
-            )?)
-        }
-        false => None,
+    let (address, counts, displacements, kind) = out;
+    let parts = |comm: &CommObject| {
+        let (address, ranks) = (address.0.cast_mut(), comm.peers() as usize);
+        counted(SENDS, address, (counts, displacements), kind, ranks)
     };
-    let wanted = wanted(into, root, comm)?;
-    if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
-        apart::from_parts(wanted, parts, comm)?;
-    }
-    let call = CollArgs::Scatter {
-        parts,
-        into: wanted,
-        root,
-        equal: false,
-    };
-    Ok((comm, call))
+    scattered(parts, into, root, comm, false)
 }
 
 pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {

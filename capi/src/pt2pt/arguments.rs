@@ -15,7 +15,7 @@ const SEND: Names = decode::SEND.or_null_type();
 const RECV: Names = decode::RECV.or_null_type();
 
 /// A message and whom it goes to or comes from: buffer, rank, tag, communicator.
-type Message = (Buffer, c_int, c_int, &'static CommObject);
+pub type Message = (Buffer, c_int, c_int, &'static CommObject);
 
 /// The buffer as a message has it: with its type signature, if that is checked.
 #[inline(always)]
@@ -53,6 +53,13 @@ pub fn outgoing(
     Ok((buffer, dest, tag, comm))
 }
 
+/// Which message a receive or a probe is for.
+#[inline(always)]
+pub fn awaited(source: Rank, tag: Tag, comm: Comm) -> Result<(c_int, c_int, &'static CommObject)> {
+    let comm = decode::comm(comm)?;
+    Ok((decode::source(source, comm)?, decode::recv_tag(tag)?, comm))
+}
+
 #[inline(always)]
 pub fn incoming(
     buf: RecvBuffer,
@@ -62,42 +69,56 @@ pub fn incoming(
     tag: Tag,
     comm: Comm,
 ) -> Result<Message> {
-    let comm = decode::comm(comm)?;
-    let source = decode::source(source, comm)?;
-    let tag = decode::recv_tag(tag)?;
+    let (source, tag, comm) = awaited(source, tag, comm)?;
     let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
     let buffer = signed(buffer, buf.0, count, datatype)?;
     Ok((buffer, source, tag, comm))
 }
 
-/// The first half of MPI_Sendrecv and MPI_Isendrecv.
+/// The halves of MPI_Sendrecv and MPI_Isendrecv.
 #[inline(always)]
-pub fn sent(
-    (sendbuf, sendcount, sendtype): (SendBuffer, Count, Datatype),
-    dest: Rank,
-    sendtag: Tag,
-    comm: &CommObject,
-) -> Result<Half> {
-    let buffer = decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?;
-    Ok(Half {
-        buffer: signed(buffer, sendbuf.0.cast_mut(), sendcount, sendtype)?,
+pub fn exchanged(
+    (out, dest, sendtag): ((SendBuffer, Count, Datatype), Rank, Tag),
+    (into, source, recvtag): ((RecvBuffer, Count, Datatype), Rank, Tag),
+    comm: Comm,
+) -> Result<(Half, Half, &'static CommObject)> {
+    let comm = decode::comm(comm)?;
+    let buffer = decode::send_buffer(SEND, out.0, out.1, out.2)?;
+    let send = Half {
+        buffer: signed(buffer, out.0.0.cast_mut(), out.1, out.2)?,
         peer: decode::dest(dest, comm)?,
         tag: decode::named_tag("sendtag", sendtag)?,
-    })
-}
-
-/// The second half.
-#[inline(always)]
-pub fn received(
-    (recvbuf, recvcount, recvtype): (RecvBuffer, Count, Datatype),
-    source: Rank,
-    recvtag: Tag,
-    comm: &CommObject,
-) -> Result<Half> {
-    let buffer = decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?;
-    Ok(Half {
-        buffer: signed(buffer, recvbuf.0, recvcount, recvtype)?,
+    };
+    let buffer = decode::recv_buffer(RECV, into.0, into.1, into.2)?;
+    let receive = Half {
+        buffer: signed(buffer, into.0.0, into.1, into.2)?,
         peer: decode::source(source, comm)?,
         tag: decode::named_recv_tag("recvtag", recvtag)?,
-    })
+    };
+    Ok((send, receive, comm))
+}
+
+/// A rank and a tag.
+type Peer = (c_int, c_int);
+
+/// The buffer of MPI_Sendrecv_replace and MPI_Isendrecv_replace, and whom its data goes to and comes from.
+#[inline(always)]
+pub fn replaced(
+    (buf, count, datatype): (RecvBuffer, Count, Datatype),
+    (dest, sendtag): (Rank, Tag),
+    (source, recvtag): (Rank, Tag),
+    comm: Comm,
+) -> Result<(Buffer, Peer, Peer, &'static CommObject)> {
+    let comm = decode::comm(comm)?;
+    let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
+    let buffer = signed(buffer, buf.0, count, datatype)?;
+    let to = (
+        decode::dest(dest, comm)?,
+        decode::named_tag("sendtag", sendtag)?,
+    );
+    let from = (
+        decode::source(source, comm)?,
+        decode::named_recv_tag("recvtag", recvtag)?,
+    );
+    Ok((buffer, to, from, comm))
 }

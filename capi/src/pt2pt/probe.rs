@@ -6,57 +6,36 @@ use crate::param::*;
 use crate::pointers::*;
 use oxmpi::pt2pt::probe;
 
-entry! {
-    CommIo fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm {
+entries! {
+    (source: Rank, tag: Tag, comm: Comm) on comm;
+    wanted() = arguments::awaited(source, tag, comm);
+
+    CommIo fn MPI_Probe(status: Out<Status>) {
         status.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
+        let (source, tag, comm) = wanted()?;
         status.give(probe::probe(source, tag, comm)?)
     }
-}
-
-entry! {
-    CommIo fn MPI_Iprobe(
-        source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, status: Out<Status>,
-    ) on comm {
+    CommIo fn MPI_Iprobe(flag: Out<Logical>, status: Out<Status>) {
         flag.not_null()?;
         status.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
+        let (source, tag, comm) = wanted()?;
         let found = probe::iprobe(source, tag, comm)?;
         flag.put_bool(found.is_some())?;
         found.map_or(Ok(()), |found| status.give(found))
     }
-}
-
-entry! {
-    CommIo fn MPI_Mprobe(
-        source: Rank, tag: Tag, comm: Comm, message: Out<Message>, status: Out<Status>,
-    ) on comm {
+    CommIo fn MPI_Mprobe(message: Out<Message>, status: Out<Status>) {
         message.not_null()?;
         status.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
+        let (source, tag, comm) = wanted()?;
         let (found, words) = probe::mprobe(source, tag, comm)?;
         message.set(Message(found))?;
         status.give(words)
     }
-}
-
-entry! {
-    CommIo fn MPI_Improbe(
-        source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, message: Out<Message>,
-        status: Out<Status>,
-    ) on comm {
+    CommIo fn MPI_Improbe(flag: Out<Logical>, message: Out<Message>, status: Out<Status>) {
         flag.not_null()?;
         message.not_null()?;
         status.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
+        let (source, tag, comm) = wanted()?;
         let found = probe::improbe(source, tag, comm)?;
         flag.put_bool(found.is_some())?;
         let Some((found, words)) = found else {

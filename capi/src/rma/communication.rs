@@ -168,24 +168,25 @@ fn address_of(
     decode::buffer_of(names, address, 1, kind).map(|_| address.cast())
 }
 
+/// MPI_Put and MPI_Rput if `PUT`, else MPI_Get and MPI_Rget.
 #[inline(always)]
-fn put(
-    from: SendBuffer,
+fn transfer<const PUT: bool>(
+    address: *mut c_void,
     origin: Elements,
     place: (Rank, Aint),
     target: Elements,
     win: Win,
     track: Option<&Track>,
 ) -> Result<()> {
-    match move_quickly::<true>(from.0.cast_mut(), origin, place, target, win) {
+    match move_quickly::<PUT>(address, origin, place, target, win) {
         true => Ok(()),
-        false => put_checked(from, origin, place, target, win, track),
+        false => transfer_checked::<PUT>(address, origin, place, target, win, track),
     }
 }
 
 #[inline(never)]
-fn put_checked(
-    from: SendBuffer,
+fn transfer_checked<const PUT: bool>(
+    address: *mut c_void,
     origin: Elements,
     place: (Rank, Aint),
     target: Elements,
@@ -194,38 +195,11 @@ fn put_checked(
 ) -> Result<()> {
     let window = decode::win(win)?;
     let remote = remote(place, target)?;
-    let buffer = decode::send_buffer(ORIGIN, from, origin.0, origin.1)?;
-    put_get::put(window, buffer, &remote, track)
-}
-
-#[inline(always)]
-fn get(
-    into: RecvBuffer,
-    origin: Elements,
-    place: (Rank, Aint),
-    target: Elements,
-    win: Win,
-    track: Option<&Track>,
-) -> Result<()> {
-    match move_quickly::<false>(into.0, origin, place, target, win) {
-        true => Ok(()),
-        false => get_checked(into, origin, place, target, win, track),
-    }
-}
-
-#[inline(never)]
-fn get_checked(
-    into: RecvBuffer,
-    origin: Elements,
-    place: (Rank, Aint),
-    target: Elements,
-    win: Win,
-    track: Option<&Track>,
-) -> Result<()> {
-    let window = decode::win(win)?;
-    let remote = remote(place, target)?;
-    let buffer = decode::recv_buffer(ORIGIN, into, origin.0, origin.1)?;
-    put_get::get(window, buffer, &remote, track)
+    let buffer = match PUT {
+        true => decode::send_buffer(ORIGIN, SendBuffer(address), origin.0, origin.1)?,
+        false => decode::recv_buffer(ORIGIN, RecvBuffer(address), origin.0, origin.1)?,
+    };
+    put_get::transfer::<PUT>(window, buffer, &remote, track)
 }
 
 #[inline(always)]
@@ -275,123 +249,78 @@ fn get_accumulate(
     accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote, track)
 }
 
-entry! {
-    CommIo fn MPI_Put[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
+entries! {
+    (
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-    ) on win {
-        put(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win, None,
-        )
-    }
-}
+    ) on win;
+    access(track) = transfer::<true>(
+        origin_addr.0.cast_mut(), (origin_count, origin_datatype), (target_rank, target_disp),
+        (target_count, target_datatype), win, track,
+    );
 
-entry! {
-    CommIo fn MPI_Get[_c](
-        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-    ) on win {
-        get(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win, None,
-        )
-    }
-}
-
-entry! {
-    CommIo fn MPI_Accumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-    ) on win {
-        accumulate(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), op, win,
-        )
-    }
-}
-
-entry! {
-    CommIo fn MPI_Get_accumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype,
-        target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-    ) on win {
-        get_accumulate(
-            (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
-            (target_rank, target_disp), (target_count, target_datatype), op, win, None,
-        )
-    }
-}
-
-entry! {
-    CommIo fn MPI_Rput[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-        request: Out<Request>,
-    ) on win {
+    CommIo fn MPI_Put[_c]() { access(None) }
+    CommIo fn MPI_Rput[_c](request: Out<Request>) {
         request.not_null()?;
         let track = Track::new()?;
-        put(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win, Some(&track),
-        )?;
+        access(Some(&track))?;
         request.set(Request(track.request()))
     }
 }
 
-entry! {
-    CommIo fn MPI_Rget[_c](
-        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
+entries! {
+    (
+        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-        request: Out<Request>,
-    ) on win {
+    ) on win;
+    access(track) = transfer::<false>(
+        origin_addr.0, (origin_count, origin_datatype), (target_rank, target_disp),
+        (target_count, target_datatype), win, track,
+    );
+
+    CommIo fn MPI_Get[_c]() { access(None) }
+    CommIo fn MPI_Rget[_c](request: Out<Request>) {
         request.not_null()?;
         let track = Track::new()?;
-        get(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win, Some(&track),
-        )?;
+        access(Some(&track))?;
         request.set(Request(track.request()))
     }
 }
 
-entry! {
-    CommIo fn MPI_Raccumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        target_rank: Rank,
+entries! {
+    (
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-        request: Out<Request>,
-    ) on win {
+    ) on win;
+    access() = accumulate(
+        origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+        (target_count, target_datatype), op, win,
+    );
+
+    CommIo fn MPI_Accumulate[_c]() { access() }
+    CommIo fn MPI_Raccumulate[_c](request: Out<Request>) {
         request.not_null()?;
-        accumulate(
-            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), op, win,
-        )?;
+        access()?;
         request.set(Request(put_get::COMPLETE))
     }
 }
 
-entry! {
-    CommIo fn MPI_Rget_accumulate[_c](
+entries! {
+    (
         origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype,
-        target_rank: Rank,
+        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype, target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-        request: Out<Request>,
-    ) on win {
+    ) on win;
+    access(track) = get_accumulate(
+        (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
+        (target_rank, target_disp), (target_count, target_datatype), op, win, track,
+    );
+
+    CommIo fn MPI_Get_accumulate[_c]() { access(None) }
+    CommIo fn MPI_Rget_accumulate[_c](request: Out<Request>) {
         request.not_null()?;
         let track = Track::new()?;
-        get_accumulate(
-            (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
-            (target_rank, target_disp), (target_count, target_datatype), op, win, Some(&track),
-        )?;
+        access(Some(&track))?;
         request.set(Request(track.request()))
     }
 }

@@ -134,21 +134,8 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     };
     let programs = std::mem::take(&mut request.programs);
     let mut plan = Plan {
-        programs: Vec::new(),
-        ranks: Vec::with_capacity(total as usize),
-        size: total as usize,
-        host: hosts::name(),
-        place: 0,
-        nodes: NodeMap::of_one(total as u32),
-        further_hosts: Vec::new(),
-        request,
-        process_sets,
-        job: addresses::random() as u64,
-        preput: Vec::new(),
-        spawned: false,
-        singleton: None,
-        crowd: None,
         claim,
+        ..Plan::new(request, total as usize, process_sets)
     };
     plan.add_programs(programs, &counts)?;
     plan.set_processors(bound, &machine);
@@ -225,21 +212,10 @@ fn make_for_several(
     let names: Vec<String> = hosts.into_iter().map(|host| host.name).collect();
     let programs = std::mem::take(&mut request.programs);
     let mut plan = Plan {
-        programs: Vec::new(),
-        ranks: Vec::with_capacity(total),
-        size: total,
         host,
-        place: 0,
         nodes: NodeMap::new(&nodes, &names),
         further_hosts,
-        request,
-        process_sets,
-        job: addresses::random() as u64,
-        preput: Vec::new(),
-        spawned: false,
-        singleton: None,
-        crowd: None,
-        claim: None,
+        ..Plan::new(request, total, process_sets)
     };
     plan.add_programs(programs, &counts)?;
     let mut seats = vec![0; places.len()];
@@ -267,6 +243,27 @@ fn used(placed: &[usize], hosts: Vec<Listed>) -> (Vec<u32>, Vec<Listed>) {
 }
 
 impl Plan {
+    /// Of `size` ranks on this host; programs, and with them the ranks, are added.
+    pub(super) fn new(request: Request, size: usize, process_sets: String) -> Plan {
+        Plan {
+            programs: Vec::new(),
+            ranks: Vec::with_capacity(size),
+            size,
+            host: hosts::name(),
+            place: 0,
+            nodes: NodeMap::of_one(size as u32),
+            further_hosts: Vec::new(),
+            request,
+            process_sets,
+            job: addresses::random() as u64,
+            preput: Vec::new(),
+            spawned: false,
+            singleton: None,
+            crowd: None,
+            claim: None,
+        }
+    }
+
     /// The last rank of each session of several ranks.
     pub fn last_ranks(&self) -> HashMap<u32, usize> {
         let ranks = self.ranks.iter().enumerate();

@@ -234,12 +234,14 @@ fn even_parts(bytes: usize, unit: usize, shape: &Shape) -> Plan {
     parts(longest, unit, true, shape)
 }
 
+/// The ranks, the bytes of a slot and those of an element.
+fn sizes(shape: &Shape, with: &Operands) -> (usize, usize, usize) {
+    let unit = with.datatype.size as usize;
+    (shape.ranks(), shape.geometry.slot, unit)
+}
+
 fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
-    let (ranks, slot, unit) = (
-        shape.ranks(),
-        shape.geometry.slot,
-        with.datatype.size as usize,
-    );
+    let (ranks, slot, unit) = sizes(shape, with);
     let small = |how| (unit <= slot).then(|| shape.small(how, slot));
     let large = shape.large && unit <= LARGEST_ELEMENT;
     if shape.oversubscribed {
@@ -273,11 +275,7 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
 }
 
 fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
-    let (ranks, slot, unit) = (
-        shape.ranks(),
-        shape.geometry.slot,
-        with.datatype.size as usize,
-    );
+    let (ranks, slot, unit) = sizes(shape, with);
     let small = |how| (unit <= slot).then(|| shape.small(how, slot));
     let large = shape.large && unit <= LARGEST_ELEMENT && unit <= shape.part();
     if shape.oversubscribed {
@@ -307,11 +305,7 @@ pub(super) fn goes_to_one(counts: &[u64]) -> bool {
 }
 
 fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) -> Option<Plan> {
-    let (ranks, slot, unit) = (
-        shape.ranks(),
-        shape.geometry.slot,
-        with.datatype.size as usize,
-    );
+    let (ranks, slot, unit) = sizes(shape, with);
     let longest = || counts.iter().max().copied().unwrap_or(0);
     let balanced = || longest() * ranks as u64 <= 2 * counts.iter().sum::<u64>();
     let others = ranks - 1;

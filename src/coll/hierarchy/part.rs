@@ -2,7 +2,7 @@
 //!
 //! The module that chooses algorithms runs it. It names the algorithms of several nodes, so these are given the function that does.
 
-use crate::coll::reduction::Reduction;
+use crate::coll::reduction::Vectors;
 use crate::coll::team::Team;
 use crate::datatype::{Buffer, Parts};
 use std::future::Future;
@@ -25,9 +25,9 @@ pub enum Part<'a> {
     Scatter(Option<&'a Parts>, Option<Buffer>, usize),
     /// Each rank's own part is in its place.
     Allgather(&'a Parts),
-    Reduce(&'a Buffer, &'a Buffer, &'a Reduction<'a>, usize),
-    Allreduce(&'a Buffer, &'a Buffer, &'a Reduction<'a>),
-    ReduceScatter(&'a Buffer, &'a Buffer, &'a Reduction<'a>, &'a [usize]),
+    Reduce(Vectors<'a>, usize),
+    Allreduce(Vectors<'a>),
+    ReduceScatter(Vectors<'a>, &'a [usize]),
     /// The last field: whether it is exclusive.
-    Scan(&'a Buffer, &'a Buffer, &'a Reduction<'a>, bool),
+    Scan(Vectors<'a>, bool),
 }

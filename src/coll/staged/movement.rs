@@ -1,6 +1,7 @@
 //! Staged operations that move data: a rank reads what others publish, and reduces nothing.
 
 use super::{Step, Work, after, elements, part_of, stride};
+use crate::coll::args::part_bytes;
 use crate::coll::choose::plan::Staged;
 use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
@@ -160,10 +161,7 @@ impl Work<'_, BLOCK> {
         into: Option<&Buffer>,
         root: usize,
     ) -> Step {
-        let each = match (into, parts) {
-            (_, Some(parts)) => parts.len(root),
-            (into, None) => into.map_or(0, Buffer::len),
-        };
+        let each = part_bytes(into.copied(), parts, root);
         let pieces = self.pieces(each, self.plan.piece, false);
         if let (Some(into), Some(parts)) = (into, parts) {
             self.copy_own(&parts.of(root), into);

@@ -128,9 +128,9 @@ fn exchanges_take_what_the_formulas_say() {
                     let mut vectors = Vectors::of(team.rank(), all, false);
                     let (own, into) = (vectors.own(), vectors.target());
                     match algorithm {
-                        0 => allreduce::recursive_doubling(&team, &own, &into, &ADD).await,
-                        1 => allreduce::halving_doubling(&team, &own, &into, &ADD).await,
-                        _ => allreduce::ring(&team, &own, &into, &ADD).await,
+                        0 => allreduce::recursive_doubling(&team, (&own, &into, &ADD)).await,
+                        1 => allreduce::halving_doubling(&team, (&own, &into, &ADD)).await,
+                        _ => allreduce::ring(&team, (&own, &into, &ADD)).await,
                     }
                 })
             };

@@ -43,26 +43,26 @@ async fn reduction(name: &str, team: &Team<'_>, own: &Buffer, into: &Buffer, how
     let blocks = how.blocks(VECTOR, RANKS);
     let block = into.slice(0, PART);
     match name {
-        "recursive_doubling" => allreduce::recursive_doubling(team, own, into, how).await,
-        "halving_doubling" => allreduce::halving_doubling(team, own, into, how).await,
-        "ring" => allreduce::ring(team, own, into, how).await,
-        "tree" => allreduce::tree(team, own, into, how).await,
-        "linear" => allreduce::linear(team, own, into, how).await,
-        "reduce, binomial" => reduce::binomial(team, own, &at_root(3), how, 3, false).await,
-        "reduce, in order" => reduce::binomial(team, own, &at_root(3), how, 3, true).await,
-        "reduce, linear" => reduce::linear(team, own, &at_root(3), how, 3).await,
-        "reduce, linear to 0" => reduce::linear(team, own, &at_root(0), how, 0).await,
-        "reduce, chain" => reduce::chain(team, own, &at_root(0), how, 0, true, PART).await,
-        "reduce, scatter_gather" => reduce::scatter_gather(team, own, &at_root(3), how, 3).await,
-        "reduce_scatter, linear" => reduce_scatter::linear(team, own, &block, how, &blocks).await,
-        "reduce_scatter, ring" => ring::reduce_scatter(team, own, &block, how, &blocks).await,
+        "recursive_doubling" => allreduce::recursive_doubling(team, (own, into, how)).await,
+        "halving_doubling" => allreduce::halving_doubling(team, (own, into, how)).await,
+        "ring" => allreduce::ring(team, (own, into, how)).await,
+        "tree" => allreduce::tree(team, (own, into, how)).await,
+        "linear" => allreduce::linear(team, (own, into, how)).await,
+        "reduce, binomial" => reduce::binomial(team, (own, &at_root(3), how), 3, false).await,
+        "reduce, in order" => reduce::binomial(team, (own, &at_root(3), how), 3, true).await,
+        "reduce, linear" => reduce::linear(team, (own, &at_root(3), how), 3).await,
+        "reduce, linear to 0" => reduce::linear(team, (own, &at_root(0), how), 0).await,
+        "reduce, chain" => reduce::chain(team, (own, &at_root(0), how), 0, true, PART).await,
+        "reduce, scatter_gather" => reduce::scatter_gather(team, (own, &at_root(3), how), 3).await,
+        "reduce_scatter, linear" => reduce_scatter::linear(team, (own, &block, how), &blocks).await,
+        "reduce_scatter, ring" => ring::reduce_scatter(team, (own, &block, how), &blocks).await,
         "reduce_then_scatter" => {
-            reduce_scatter::reduce_then_scatter(team, own, &block, how, &blocks).await;
+            reduce_scatter::reduce_then_scatter(team, (own, &block, how), &blocks).await;
         }
-        "scan, linear" => scan::linear(team, own, into, how, false).await,
-        "scan, doubling" => scan::doubling(team, own, into, how, false).await,
-        "exscan, linear" => scan::linear(team, own, into, how, true).await,
-        "exscan, doubling" => scan::doubling(team, own, into, how, true).await,
+        "scan, linear" => scan::linear(team, (own, into, how), false).await,
+        "scan, doubling" => scan::doubling(team, (own, into, how), false).await,
+        "exscan, linear" => scan::linear(team, (own, into, how), true).await,
+        "exscan, doubling" => scan::doubling(team, (own, into, how), true).await,
         _ => unreachable!("{name}"),
     }
 }
@@ -139,7 +139,7 @@ fn holes_cost_two_copies() {
                         packed::Packed::of(own, true),
                         packed::Packed::of(into, false),
                     );
-                    allreduce::ring(&team, &from.bytes(), &to.bytes(), &ADD).await;
+                    allreduce::ring(&team, (&from.bytes(), &to.bytes(), &ADD)).await;
                     to.unpack(true);
                 }
             }
@@ -232,15 +232,15 @@ fn two_levels_copy_no_operand() {
             let blocks = ADD.blocks(RANKS * part, RANKS);
             match name {
                 "bcast" => hierarchy::bcast(&team, *own, 0, run_part).await,
-                "reduce" => hierarchy::reduce(&team, own, into, &ADD, 0, run_part).await,
-                "allreduce" => hierarchy::allreduce(&team, own, into, &ADD, run_part).await,
+                "reduce" => hierarchy::reduce(&team, (own, into, &ADD), 0, run_part).await,
+                "allreduce" => hierarchy::allreduce(&team, (own, into, &ADD), run_part).await,
                 "allreduce in parts" => {
                     let levels = hierarchy::Levels::of(&team).unwrap();
-                    hierarchy::allreduce_in_parts(&levels, own, into, &ADD, (4, run_part)).await;
+                    hierarchy::allreduce_in_parts(&levels, (own, into, &ADD), (4, run_part)).await;
                 }
                 "reduce_scatter" => {
                     let into = &into.slice(0, part);
-                    hierarchy::reduce_scatter(&team, own, into, &ADD, &blocks, run_part).await;
+                    hierarchy::reduce_scatter(&team, (own, into, &ADD), &blocks, run_part).await;
                 }
                 "gather" => {
                     hierarchy::gather(&team, Some(*block), is_root.then_some(parts), 0, run_part)

@@ -161,11 +161,11 @@ fn reductions() {
                 } else {
                     Buffer::empty()
                 };
-                hierarchy::reduce(team, own, into, how, root, run_part).await;
+                hierarchy::reduce(team, (own, into, how), root, run_part).await;
                 assert!(!is_root || vectors.end() == expected, "{ranks} to {root}");
                 let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                 let (own, into) = (&vectors.own(), &vectors.target());
-                hierarchy::allreduce(team, own, into, how, run_part).await;
+                hierarchy::allreduce(team, (own, into, how), run_part).await;
                 assert_eq!(vectors.end(), expected, "{ranks}");
             });
         }
@@ -191,7 +191,7 @@ fn reductions_with_several_leaders() {
                 for leaders in 1..=levels.least() {
                     let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                     let (own, into) = (&vectors.own(), &vectors.target());
-                    hierarchy::allreduce_in_parts(&levels, own, into, how, (leaders, run_part))
+                    hierarchy::allreduce_in_parts(&levels, (own, into, how), (leaders, run_part))
                         .await;
                     let expected = reduced(how, 0..ranks, bytes);
                     assert_eq!(vectors.end(), expected, "{leaders} on {ranks}");
@@ -215,7 +215,7 @@ fn reductions_that_are_scattered() {
                     let mut vectors = Vectors::of(rank, bytes, target != "beside");
                     let into = &target_of(&mut vectors, &blocks, target);
                     let own = &vectors.own();
-                    hierarchy::reduce_scatter(team, own, into, how, &blocks, run_part).await;
+                    hierarchy::reduce_scatter(team, (own, into, how), &blocks, run_part).await;
                     let mut result = scratch(into.len());
                     into.read(0, &mut result);
                     let all = reduced(how, 0..ranks, bytes);
@@ -240,7 +240,7 @@ fn scans() {
                 }
                 let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                 let (own, into) = (&vectors.own(), &vectors.target());
-                hierarchy::scan(team, own, into, &COMPOSE, exclusive, run_part).await;
+                hierarchy::scan(team, (own, into, &COMPOSE), exclusive, run_part).await;
                 let result = vectors.end();
                 if let Some(expected) = scanned(team.rank(), bytes, exclusive) {
                     assert_eq!(result, expected, "{ranks}, {exclusive}, {in_place}");

@@ -152,12 +152,12 @@ async fn operate(team: Team<'static>, drawn: Drawn, entered: &AtomicUsize) -> Re
             let length = blocks[rank + 1] - blocks[rank];
             let (own, into) = (&vectors.own(), &vectors.target().slice(0, length));
             match algorithm {
-                36 => reduce_scatter::linear(&team, own, into, how, &blocks).await,
-                37 => reduce_scatter::reduce_then_scatter(&team, own, into, how, &blocks).await,
+                36 => reduce_scatter::linear(&team, (own, into, how), &blocks).await,
+                37 => reduce_scatter::reduce_then_scatter(&team, (own, into, how), &blocks).await,
                 _ if has_nodes && (in_order || how.commutes) => {
-                    hierarchy::reduce_scatter(&team, own, into, how, &blocks, run_part).await;
+                    hierarchy::reduce_scatter(&team, (own, into, how), &blocks, run_part).await;
                 }
-                _ if how.commutes => ring::reduce_scatter(&team, own, into, how, &blocks).await,
+                _ if how.commutes => ring::reduce_scatter(&team, (own, into, how), &blocks).await,
                 _ => return Ok(()),
             }
             team.result()?;
@@ -173,11 +173,11 @@ async fn operate(team: Team<'static>, drawn: Drawn, entered: &AtomicUsize) -> Re
             let mut vectors = Vectors::of(rank, bytes, false);
             let (own, into) = (&vectors.own(), &vectors.target());
             match algorithm {
-                39 => scan::linear(&team, own, into, &COMPOSE, exclusive).await,
+                39 => scan::linear(&team, (own, into, &COMPOSE), exclusive).await,
                 _ if has_nodes && in_order => {
-                    hierarchy::scan(&team, own, into, &COMPOSE, exclusive, run_part).await;
+                    hierarchy::scan(&team, (own, into, &COMPOSE), exclusive, run_part).await;
                 }
-                _ => scan::doubling(&team, own, into, &COMPOSE, exclusive).await,
+                _ => scan::doubling(&team, (own, into, &COMPOSE), exclusive).await,
             }
             team.result()?;
             if let Some(expected) = scanned(rank, bytes, exclusive) {
@@ -208,18 +208,18 @@ async fn reduce_by(team: Team<'static>, drawn: Drawn, in_order: bool) -> Result<
         Buffer::empty()
     };
     match algorithm {
-        24 => reduce::binomial(&team, own, into, how, root, !how.commutes).await,
-        25 => reduce::binomial(&team, own, into, how, root, true).await,
-        26 => reduce::linear(&team, own, into, how, root).await,
-        27 => reduce::chain(&team, own, into, how, root, !how.commutes, 24).await,
-        28 if how.commutes => reduce::scatter_gather(&team, own, into, how, root).await,
-        29 if by_nodes => hierarchy::reduce(&team, own, into, how, root, run_part).await,
-        30 => allreduce::recursive_doubling(&team, own, into, how).await,
-        31 => allreduce::halving_doubling(&team, own, into, how).await,
-        32 => allreduce::tree(&team, own, into, how).await,
-        33 => allreduce::linear(&team, own, into, how).await,
-        34 if how.commutes => allreduce::ring(&team, own, into, how).await,
-        35 if by_nodes => hierarchy::allreduce(&team, own, into, how, run_part).await,
+        24 => reduce::binomial(&team, (own, into, how), root, !how.commutes).await,
+        25 => reduce::binomial(&team, (own, into, how), root, true).await,
+        26 => reduce::linear(&team, (own, into, how), root).await,
+        27 => reduce::chain(&team, (own, into, how), root, !how.commutes, 24).await,
+        28 if how.commutes => reduce::scatter_gather(&team, (own, into, how), root).await,
+        29 if by_nodes => hierarchy::reduce(&team, (own, into, how), root, run_part).await,
+        30 => allreduce::recursive_doubling(&team, (own, into, how)).await,
+        31 => allreduce::halving_doubling(&team, (own, into, how)).await,
+        32 => allreduce::tree(&team, (own, into, how)).await,
+        33 => allreduce::linear(&team, (own, into, how)).await,
+        34 if how.commutes => allreduce::ring(&team, (own, into, how)).await,
+        35 if by_nodes => hierarchy::allreduce(&team, (own, into, how), run_part).await,
         _ => return Ok(()),
     }
     team.result()?;

@@ -121,11 +121,11 @@ fn reductions() {
                     };
                     let ordered = !how.commutes;
                     match algorithm {
-                        0 => reduce::binomial(&team, own, into, how, root, ordered).await,
-                        1 => reduce::binomial(&team, own, into, how, root, true).await,
-                        2 => reduce::linear(&team, own, into, how, root).await,
-                        3 => reduce::chain(&team, own, into, how, root, ordered, 20).await,
-                        _ => reduce::scatter_gather(&team, own, into, how, root).await,
+                        0 => reduce::binomial(&team, (own, into, how), root, ordered).await,
+                        1 => reduce::binomial(&team, (own, into, how), root, true).await,
+                        2 => reduce::linear(&team, (own, into, how), root).await,
+                        3 => reduce::chain(&team, (own, into, how), root, ordered, 20).await,
+                        _ => reduce::scatter_gather(&team, (own, into, how), root).await,
                     }
                     let (result, expected) = (vectors.end(), reduced(how, 0..ranks, bytes));
                     assert!(
@@ -152,11 +152,11 @@ fn allreductions() {
                     let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                     let (own, into) = (&vectors.own(), &vectors.target());
                     match algorithm {
-                        0 => allreduce::recursive_doubling(&team, own, into, how).await,
-                        1 => allreduce::halving_doubling(&team, own, into, how).await,
-                        2 => allreduce::tree(&team, own, into, how).await,
-                        3 => allreduce::linear(&team, own, into, how).await,
-                        _ => allreduce::ring(&team, own, into, how).await,
+                        0 => allreduce::recursive_doubling(&team, (own, into, how)).await,
+                        1 => allreduce::halving_doubling(&team, (own, into, how)).await,
+                        2 => allreduce::tree(&team, (own, into, how)).await,
+                        3 => allreduce::linear(&team, (own, into, how)).await,
+                        _ => allreduce::ring(&team, (own, into, how)).await,
                     }
                     assert_eq!(
                         vectors.end(),
@@ -212,9 +212,11 @@ fn reductions_that_are_scattered() {
                 let into = &target_of(&mut vectors, &blocks, target);
                 let own = &vectors.own();
                 match algorithm {
-                    0 => reduce_scatter::linear(&team, own, into, how, &blocks).await,
-                    1 => reduce_scatter::reduce_then_scatter(&team, own, into, how, &blocks).await,
-                    _ => ring::reduce_scatter(&team, own, into, how, &blocks).await,
+                    0 => reduce_scatter::linear(&team, (own, into, how), &blocks).await,
+                    1 => {
+                        reduce_scatter::reduce_then_scatter(&team, (own, into, how), &blocks).await
+                    }
+                    _ => ring::reduce_scatter(&team, (own, into, how), &blocks).await,
                 }
                 let mut result = scratch(into.len());
                 into.read(0, &mut result);
@@ -249,8 +251,8 @@ fn scans() {
                     let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                     let (own, into) = (&vectors.own(), &vectors.target());
                     match linear {
-                        true => scan::linear(&team, own, into, &COMPOSE, exclusive).await,
-                        false => scan::doubling(&team, own, into, &COMPOSE, exclusive).await,
+                        true => scan::linear(&team, (own, into, &COMPOSE), exclusive).await,
+                        false => scan::doubling(&team, (own, into, &COMPOSE), exclusive).await,
                     }
                     let result = vectors.end();
                     if let Some(expected) = scanned(team.rank(), bytes, exclusive) {
@@ -274,7 +276,7 @@ fn reductions_of_two() {
                 let expected = reduced(how, 0..2, bytes);
                 let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                 let (own, into) = (&vectors.own(), &vectors.target());
-                pair::exchange(&team, own, own, into, how).await;
+                pair::exchange(&team, own, (own, into, how)).await;
                 assert_eq!(vectors.end(), expected);
                 team.result().unwrap();
             });
@@ -289,7 +291,7 @@ fn reductions_of_two() {
                     } else {
                         (own, nothing)
                     };
-                    pair::exchange(&team, &out, &own, &into, how).await;
+                    pair::exchange(&team, &out, (&own, &into, how)).await;
                     assert!(!is_root || vectors.end() == reduced(how, 0..2, bytes));
                     team.result().unwrap();
                 });
@@ -305,7 +307,7 @@ fn reductions_of_two() {
                 let into = &target_of(&mut vectors, &blocks, target);
                 let own = vectors.own();
                 let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-                pair::exchange(&team, &block(1 - rank), &block(rank), into, how).await;
+                pair::exchange(&team, &block(1 - rank), (&block(rank), into, how)).await;
                 let mut result = scratch(into.len());
                 into.read(0, &mut result);
                 let all = reduced(how, 0..2, bytes);

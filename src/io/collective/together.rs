@@ -16,6 +16,7 @@ use crate::io::direction::Direction;
 use crate::io::file::File;
 use crate::io::scratch::with_packed;
 use crate::io::transfer::status;
+use crate::io::view::ViewAt;
 use crate::pt2pt::complete::Completion;
 use crate::queue::frames::Part;
 
@@ -287,14 +288,13 @@ impl Work<'_> {
             return;
         };
         let skip = self.cut.skip + portion.offset as u64;
-        let (done, result) = access::transfer_part(
-            descriptor,
-            &self.cut.view,
+        let at = ViewAt {
+            file: descriptor,
+            view: &self.cut.view,
             skip,
-            &self.buffer,
-            portion.offset..portion.offset + portion.length,
-            Direction::Write,
-        );
+        };
+        let part = portion.offset..portion.offset + portion.length;
+        let (done, result) = access::transfer_part(at, &self.buffer, part, Direction::Write);
         if let Err(why) = result {
             self.stop = self
                 .stop

@@ -1,9 +1,10 @@
 //! Jobs that a PMIx launcher starts for this one, and what it says when they end.
 
 use super::super::start::Start;
-use super::{Pmix, locked, terminated, text_of};
+use super::{Pmix, locked, terminated};
 use crate::error::{Class, Error, Result};
 use crate::launch::pmix_bindings::*;
+use crate::os::library::text_of;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, Once};

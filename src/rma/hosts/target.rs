@@ -131,7 +131,7 @@ fn put(window: &Window, call: &Call) -> Result<Vec<u8>> {
             return PrivateMemory::of(window, &spot)
                 .write(&one(&spot, bytes), &call.data[at..][..bytes]);
         }
-        let from = call.data[at..][..bytes].as_ptr();
+        let from = call.data[at..][..bytes].as_ptr().cast_mut();
         // SAFETY: as many bytes of the own window as of the data.
         unsafe { put_get::copy::<true>(from, spot.address as *mut u8, bytes) };
         Ok(())
@@ -148,7 +148,7 @@ fn get(window: &Window, call: &Call) -> Result<Vec<u8>> {
         }
         let to = to.as_mut_ptr();
         // SAFETY: as many bytes of the own window as of the answer.
-        unsafe { put_get::copy::<false>(spot.address as *const u8, to, bytes) };
+        unsafe { put_get::copy::<false>(to, spot.address as *mut u8, bytes) };
         Ok(())
     })?;
     Ok(answer)

@@ -4,9 +4,9 @@
 
 use super::bindings::*;
 use super::choice::Offer;
-use crate::os::library::Library;
+use crate::os::library::{Library, text_of};
 use crate::transport::net::port::Sent;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
 /// The version whose headers the bindings are made of; a newer one is asked to behave like it, and to know structures as they are there.
@@ -162,19 +162,8 @@ impl Functions {
 
     pub(super) fn text(&self, error: i64) -> String {
         // SAFETY: the function takes any number, and its text stays.
-        let text = unsafe { (self.text)(error.unsigned_abs() as i32) };
-        text_of(text)
+        unsafe { text_of((self.text)(error.unsigned_abs() as i32)) }
     }
-}
-
-pub(super) fn text_of(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: not null, so it is a terminated text of the library's.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
 }
 
 /// A function that every object of libfabric has; the headers allow null for those that nobody calls.

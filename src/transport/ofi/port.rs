@@ -8,10 +8,11 @@
 use super::bindings::*;
 use super::choice::{Offer, Wish, choose};
 use super::endpoint::{Endpoint, Entries};
-use super::library::{Functions, call, load, offers, text_of};
+use super::library::{Functions, call, load, offers};
 use super::rma::has_adapter;
 use super::wanted::Wanted;
 use crate::os::cancellation::Uncancelled;
+use crate::os::library::text_of;
 use crate::os::signals::Actions;
 use crate::transport::net::port::{
     Completion, Completions, Context, LARGEST, Port, Registered, Run, Sent,

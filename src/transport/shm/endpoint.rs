@@ -1,36 +1,30 @@
-//! A rank's end of all rings: where its packets go out and come in.
+//! A rank's end of a segment: where its packets go out and come in, its copy buffers, areas and notifiers.
 //!
 //! Invariant: packets to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
 //! itself the last packet in the inbox, and the peer polls the private ring only after it has read that packet.
 
+mod join;
+
 use super::cells::{self, CellName, Lack, Pool};
 use super::heap::Heap;
-use super::layout::{self, RankPage, Segment};
-use super::notifier::{self, FirstNotifier, Notifier};
+use super::inbound::Inbound;
+use super::layout::RankPage;
+use super::notifier::{FirstNotifier, Notifier};
 use super::outbound::{ASKS, Common, KIND_BULK_RING, Outbound};
 use super::pace::Plan;
 use super::settings::{self, Other};
 use super::staging::area::{Area, Geometry, Told};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
-use crate::os::memory::Mapping;
-use crate::queue::channel::Receiver;
-use crate::queue::ring::{self, Ring};
+use crate::queue::ring::SlotHeader;
 use crate::sync::Ordering;
 use crate::transport::Loss;
 use crate::transport::peer::Page;
 use crate::transport::wire::Header;
-use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 pub use crate::queue::channel::RING_PAYLOAD;
-
-struct Inbound {
-    channel: Receiver<'static>,
-    /// Index of the only producer; `None`: the inbox.
-    origin: Option<usize>,
-}
 
 /// This rank's transport within the node.
 pub struct Endpoint {
@@ -39,8 +33,7 @@ pub struct Endpoint {
     /// The job's numbers of the ranks.
     pub(super) processes: Arc<[u32]>,
     out: Vec<Outbound>,
-    inbound: Vec<Inbound>,
-    turn: usize,
+    inbound: Inbound,
     pool: Pool,
     fences: bool,
     /// Cache distance of every peer, in tests.
@@ -48,85 +41,7 @@ pub struct Endpoint {
     pretended: Option<CacheDistance>,
 }
 
-/// A rank is one process. A program that a rank starts as its child inherits all that is needed to join: it must not.
-fn claim(segment: Segment<'_>, me: usize) -> Result<()> {
-    let mine = std::process::id() as i32;
-    let page = &segment.rank(me).status;
-    match page
-        .pid
-        .compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire)
-    {
-        Ok(_) => Ok(()),
-        Err(other) => Err(Error::new(
-            ErrorKind::AlreadyExists,
-            format!(
-                "process {other} is or was this rank, and this is process {mine}: an MPI program that another one starts \
-                 needs an mpiexec of its own"
-            ),
-        )),
-    }
-}
-
 impl Endpoint {
-    /// Joins the segment of these processes of the job as the one at `me`.
-    ///
-    /// Errors: the memory is not a segment of so many.
-    pub fn join(fd: OwnedFd, me: usize, processes: &[u32]) -> Result<Self> {
-        let map: &'static Mapping = layout::map(fd.as_fd())?.leak();
-        Self::join_mapped(fd, map, me, processes)
-    }
-
-    /// As [`Self::join`], with the segment mapped.
-    pub fn join_mapped(
-        fd: OwnedFd,
-        map: &'static Mapping,
-        me: usize,
-        processes: &[u32],
-    ) -> Result<Self> {
-        let ranks = processes.len();
-        let segment = Segment::open(map, ranks)?;
-        claim(segment, me)?;
-        let fences = !notifier::join(segment);
-        segment.header().node.join();
-        Ok(Self::first(fd, segment, me, processes, fences, None))
-    }
-
-    /// Joins a segment of processes of several jobs, which are woken by what is in other pages than those in the segment.
-    ///
-    /// Errors: as [`Self::join`].
-    pub fn join_linked(
-        fd: OwnedFd,
-        map: &'static Mapping,
-        me: usize,
-        processes: &[u32],
-        bells: &[&'static RankPage],
-    ) -> Result<Self> {
-        let segment = Segment::open(map, processes.len())?;
-        claim(segment, me)?;
-        let fences = !notifier::join(segment);
-        Ok(Self::first(fd, segment, me, processes, fences, Some(bells)))
-    }
-
-    /// The end of the first engine.
-    fn first(
-        fd: OwnedFd,
-        segment: Segment<'static>,
-        me: usize,
-        processes: &[u32],
-        fences: bool,
-        bells: Option<&[&'static RankPage]>,
-    ) -> Self {
-        let common = Common {
-            segment,
-            me,
-            engine: 0,
-            ranks: processes.len(),
-            oversubscribed: false,
-        };
-        let inbox = segment.inbox(me);
-        Self::of(common, Arc::new(fd), processes.into(), inbox, fences, bells)
-    }
-
     /// This rank's view of the node's heap.
     pub fn heap(&self) -> Heap {
         Heap::new(self.common.segment, self.fd.clone(), self.common.me)
@@ -139,55 +54,6 @@ impl Endpoint {
         let Common { segment, me, .. } = self.common;
         let of = |rank| (rank < segment.ranks()).then(|| &segment.rank(rank).settings);
         settings::compare(&segment.header().settings, of, me, hash, values)
-    }
-
-    /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
-    pub fn reserve_engines(&self, engines: usize) -> usize {
-        let Common { segment, me, .. } = self.common;
-        segment.reserve_inboxes(self.fd.as_fd(), me, engines)
-    }
-
-    /// The end of another engine of this rank, which room was made for.
-    pub fn for_engine(&self, engine: usize) -> Self {
-        let Common { segment, me, .. } = self.common;
-        let inbox = segment.open_inbox(me, engine);
-        let common = Common {
-            engine,
-            ..self.common
-        };
-        let fd = self.fd.clone();
-        Self::of(common, fd, self.processes.clone(), inbox, self.fences, None)
-    }
-
-    fn of(
-        common: Common,
-        fd: Arc<OwnedFd>,
-        processes: Arc<[u32]>,
-        inbox: Ring<'static>,
-        fences: bool,
-        bells: Option<&[&'static RankPage]>,
-    ) -> Self {
-        let out = |peer| {
-            let bell = bells.map_or_else(|| common.segment.rank(peer), |bells| bells[peer]);
-            Outbound::new(&common, peer, bell)
-        };
-        // SAFETY: `claim` let this process alone be the rank, and each of its engines has one end.
-        let inbox = unsafe { inbox.consumer() };
-        Self {
-            out: (0..common.ranks).map(out).collect(),
-            inbound: vec![Inbound {
-                channel: Receiver::new(inbox),
-                origin: None,
-            }],
-            turn: 0,
-            pool: Pool::new(common.ranks),
-            common,
-            fd,
-            processes,
-            fences,
-            #[cfg(test)]
-            pretended: None,
-        }
     }
 
     /// The number of the engine that this is the end of.
@@ -277,85 +143,45 @@ impl Endpoint {
 
     /// The next packet that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<ring::SlotHeader> {
-        let mut turn = self.turn;
-        for _ in 0..self.inbound.len() {
-            if let Some(header) = self.inbound[turn].channel.peek() {
-                self.turn = turn;
-                if header.kind >= KIND_BULK_RING {
-                    // Here and below the cold way gets a copy: a header whose address is taken would be written to memory.
-                    self.accept(&{ header });
-                    return self.peek_again();
-                }
-                return Some(header);
-            }
-            turn += 1;
-            if turn == self.inbound.len() {
-                turn = 0;
-            }
+    pub fn peek(&mut self) -> Option<SlotHeader> {
+        let header = self.inbound.peek()?;
+        if header.kind >= KIND_BULK_RING {
+            // Here and below the cold way gets a copy: a header whose address is taken would be written to memory.
+            self.accept(&{ header });
+            return self.peek_again();
         }
-        None
+        Some(header)
     }
 
     #[cold]
     #[inline(never)]
-    fn peek_again(&mut self) -> Option<ring::SlotHeader> {
+    fn peek_again(&mut self) -> Option<SlotHeader> {
         self.peek()
     }
 
     /// Takes a ring or a bulk ring into use that a peer has announced.
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, header: &ring::SlotHeader) {
-        let mut bytes = [0u8; 16];
-        let channel = &mut self.inbound[self.turn].channel;
-        channel.payload(header, |offset, piece| {
-            for (to, from) in bytes.iter_mut().skip(offset).zip(piece) {
-                *to = *from;
-            }
-        });
+    fn accept(&mut self, header: &SlotHeader) {
+        let announced = self.inbound.announced(header);
         self.done(header);
-        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-        let (offset, slots, origin) = (word(0) as usize, word(8) as usize, header.origin);
-        let segment = self.common.segment;
-        let accepted = if header.kind == KIND_BULK_RING {
-            segment.bulk_ring(offset, slots).map(|ring| {
-                let channel = &mut self.inbound[self.turn].channel;
-                // SAFETY: the sender announces a fresh bulk ring once, to this end.
-                channel.set_bulk_ring(unsafe { ring.consumer() });
-            })
-        } else {
-            segment.private(offset).map(|ring| {
-                // SAFETY: the sender announces a fresh ring once, to this end.
-                let consumer = unsafe { ring.consumer() };
-                self.inbound.push(Inbound {
-                    channel: Receiver::new(consumer),
-                    origin: Some(origin as usize),
-                });
-            })
-        };
-        assert!(
-            accepted.is_some(),
-            "rank {origin} announced memory at {offset}, where there is none"
-        );
+        self.inbound.accept(self.common.segment, header, announced);
     }
 
     /// The payload of the packet that [`Self::peek`] showed.
     #[inline(always)]
-    pub fn payload(&self, header: &ring::SlotHeader, take: impl FnMut(usize, &[u8])) {
+    pub fn payload(&self, header: &SlotHeader, take: impl FnMut(usize, &[u8])) {
         if header.flags & ASKS != 0 {
             self.answer(header.origin as usize);
         }
-        self.inbound[self.turn].channel.payload(header, take);
+        self.inbound.payload(header, take);
     }
 
     /// Gives the packet that [`Self::peek`] showed back to its ring.
     #[inline(always)]
-    pub fn done(&mut self, header: &ring::SlotHeader) {
-        let inbound = &mut self.inbound[self.turn];
-        if inbound.channel.advance(header) {
-            let origin = inbound.origin;
-            self.wake_producers(origin);
+    pub fn done(&mut self, header: &SlotHeader) {
+        if self.inbound.done(header) {
+            self.wake_producers(self.inbound.origin());
         }
     }
 
@@ -394,8 +220,7 @@ impl Endpoint {
             let lives = !has_ended(rank);
             (segment.rank(rank).claims[engine].read(), lives)
         };
-        // The first is the inbox.
-        let inbox = self.inbound[0].channel.ring();
+        let inbox = self.inbound.inbox();
         let mut has_room = false;
         while let Some(slots) = inbox.abandoned(me as u16, || (0..ranks).map(claim).collect()) {
             has_room |= inbox.pass_over(slots);
@@ -421,17 +246,13 @@ impl Endpoint {
     /// there.
     #[cold]
     pub fn hold(&self) {
-        self.inbound[self.turn].channel.hold(true);
+        self.inbound.hold();
     }
 
     /// Takes that back; `from_all`: nobody is to hold anything back.
     #[cold]
     pub fn end_hold(&self, origin: usize, from_all: bool) {
-        for inbound in &self.inbound {
-            if inbound.origin.map_or(from_all, |one| one == origin) {
-                inbound.channel.hold(false);
-            }
-        }
+        self.inbound.end_hold(origin, from_all);
     }
 
     /// Says that a push to `peer` found no room, before sleeping.

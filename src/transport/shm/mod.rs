@@ -4,6 +4,7 @@
 pub mod cells;
 pub mod endpoint;
 pub mod heap;
+mod inbound;
 pub mod layout;
 pub mod notifier;
 pub mod outbound;
