@@ -6,6 +6,7 @@ mod allocation;
 pub mod arguments;
 mod balance;
 pub mod binding;
+mod command;
 mod debugger;
 mod descendants;
 mod descriptors;

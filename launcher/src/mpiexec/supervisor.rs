@@ -7,7 +7,6 @@ use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
-use super::leader::Leaders;
 use super::left_open::LeftOpen;
 use super::limit_behind;
 use super::nodes::frames::Frame;
@@ -18,7 +17,7 @@ use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
 use super::request::Label;
 use super::server::Server;
-use super::start::{Started, Starter};
+use super::start::{Leaders, Started, Starter};
 use super::state::{AtKeeper, AtRoot, Balance, Ends, Spawned};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
@@ -286,8 +285,7 @@ impl<'a> Supervisor<'a> {
                     false => self.add_elsewhere(rank)?,
                 }
             }
-            starter.unbind();
-            self.shared_pmi = starter.into_shared_pmi();
+            self.shared_pmi = starter.finish();
             if let Some(socket) = &self.shared_pmi {
                 epoll::add(&self.epoll, socket, tag(SHARED, 0), EventFlags::IN)?;
             }
