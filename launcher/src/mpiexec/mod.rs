@@ -41,6 +41,7 @@ pub mod rankfile;
 pub mod request;
 mod server;
 mod sessions;
+mod signals;
 mod singleton;
 mod sink;
 mod spawned;
