@@ -12,12 +12,10 @@ use super::supervisor::{
     FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, SPAWNED, Supervisor, TREE,
     WATCHED,
 };
-use oxmpi::sync::Ordering;
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{WaitOptions, wait};
-use signal_hook::consts::signal::{SIGTERM, SIGUSR1};
 use std::io::Read;
 
 impl Supervisor<'_> {
@@ -71,13 +69,8 @@ impl Supervisor<'_> {
     }
 
     fn hear_signals(&mut self) {
-        let mut bytes = [0u8; 256];
-        while matches!((&self.signals).read(&mut bytes), Ok(count) if count > 0) {}
-        if self.terminate.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGTERM, false);
-        }
-        if self.report.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGUSR1, false);
+        for signal in self.signals.take() {
+            self.told_signal(signal, false);
         }
         self.reap();
     }

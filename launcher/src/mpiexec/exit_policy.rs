@@ -81,7 +81,7 @@ impl Supervisor<'_> {
             }
             (Life::Exited(0), Stage::InSessions(_) | Stage::Failed) => {
                 self.left_open.add(stage, name);
-                self.look_at.get_or_insert(Instant::now() + SOON);
+                self.checks.soon.get_or_insert(Instant::now() + SOON);
             }
             (Life::Exited(code), stage) if stage.is_inside() => {
                 let hint = as_of_a_shell(code);
@@ -104,7 +104,7 @@ impl Supervisor<'_> {
                     self.explain_loader(number);
                 }
                 // Will the others miss it? Not each one of many that end together needs an answer of its own.
-                self.look_at.get_or_insert(Instant::now() + SOON);
+                self.checks.soon.get_or_insert(Instant::now() + SOON);
             }
             (Life::Running | Life::Lost, _) => {}
         }
@@ -215,8 +215,8 @@ impl Supervisor<'_> {
                 "{name} ended with exit code {code} before MPI_Init, but other ranks are in MPI"
             ));
             self.died(if code == 0 { 1 } else { code });
-        } else if !self.warned {
-            self.warned = true;
+        } else if !self.checks.warned {
+            self.checks.warned = true;
             self.say(&format!(
                 "warning: {name} ended before MPI_Init, but other ranks are in MPI; what waits for it will fail"
             ));
@@ -281,8 +281,8 @@ impl Supervisor<'_> {
     }
 
     fn time_is_over(&mut self) {
-        if !self.timed_out && self.ending.is_none() {
-            self.timed_out = true;
+        if !self.checks.timed_out && self.ending.is_none() {
+            self.checks.timed_out = true;
             let limit = self.plan.request.timeout.unwrap_or_default();
             self.say(&format!(
                 "the time limit of {limit} s is over: ending the job"
@@ -382,9 +382,9 @@ impl Supervisor<'_> {
             }
             earlier(end);
         }
-        if let Some((number, due)) = self.lost {
+        if let Some((number, due)) = self.checks.lost {
             if now >= due {
-                self.lost = None;
+                self.checks.lost = None;
                 self.judge_lost(number);
                 return Some(now);
             }
@@ -392,10 +392,10 @@ impl Supervisor<'_> {
         }
         if self.plan.size > 1 {
             let regular = self.next_check();
-            let soon = self.look_at.unwrap_or(regular);
+            let soon = self.checks.soon.unwrap_or(regular);
             if now >= regular.min(soon) {
-                self.checks += u32::from(now >= regular);
-                self.look_at = self.look_at.filter(|soon| now < *soon);
+                self.checks.done += u32::from(now >= regular);
+                self.checks.soon = self.checks.soon.filter(|soon| now < *soon);
                 self.check();
                 return Some(now);
             }
@@ -405,7 +405,7 @@ impl Supervisor<'_> {
     }
 
     fn next_check(&self) -> Instant {
-        let number = self.checks as usize;
+        let number = self.checks.done as usize;
         let milliseconds = CHECKS
             .get(number)
             .copied()
@@ -450,7 +450,7 @@ impl Supervisor<'_> {
         {
             rank.look_for_debugger(&self.segment);
             let pid = rank.mpi_pid(&self.segment);
-            let new = pid != rank.pid && !self.watched.contains_key(&rank.number);
+            let new = pid != rank.pid && !self.checks.watched.contains_key(&rank.number);
             // A rank in a namespace of its own calls itself by another number than we do.
             if !new || !rank.is_running() || !descendants::below(rank.pid).contains(&pid) {
                 continue;
@@ -463,17 +463,17 @@ impl Supervisor<'_> {
                     tag(WATCHED, rank.number),
                     EventFlags::IN,
                 );
-                self.watched.insert(rank.number, handle);
+                self.checks.watched.insert(rank.number, handle);
             }
         }
     }
 
     /// The process of a rank that was in MPI has ended; usually the one that started it ends now too.
     pub(super) fn watched_ended(&mut self, number: usize) {
-        if let Some(handle) = self.watched.get(&number) {
+        if let Some(handle) = self.checks.watched.get(&number) {
             let _ = epoll::delete(&self.epoll, handle);
         }
-        self.lost = Some((number, Instant::now() + Duration::from_millis(100)));
+        self.checks.lost = Some((number, Instant::now() + Duration::from_millis(100)));
     }
 
     fn judge_lost(&mut self, number: usize) {

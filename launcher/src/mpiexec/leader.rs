@@ -4,8 +4,7 @@
 //! The supervisor sends it the number of a rank and the descriptors for it, and gets a process id. Invariant: when a start has
 //! returned, the rank runs its program, or there is no such process.
 
-use super::plan::Plan;
-use super::start::{How, Started, Starter, Theirs};
+use super::command::{Commands, How, Theirs};
 use oxmpi::os::process::{self, Fork, fork, fork_sibling};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
@@ -15,8 +14,6 @@ use rustix::net::{
 };
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, setsid, wait, waitpid};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -50,58 +47,6 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The leaders of the sessions that are being filled.
-pub struct Leaders {
-    running: HashMap<u32, Leader>,
-    /// The last rank of each session.
-    last: HashMap<u32, usize>,
-    /// Each rank gets a session of its own.
-    refused: bool,
-}
-
-impl Leaders {
-    pub fn new(plan: &Plan) -> Leaders {
-        Leaders {
-            running: HashMap::new(),
-            last: plan.last_ranks(),
-            refused: false,
-        }
-    }
-
-    /// Starts a rank in its session, or, where that is refused, in one of its own.
-    pub fn start_rank(&mut self, starter: &Starter<'_>, rank: usize) -> io::Result<Started> {
-        let session = starter.plan.ranks[rank].session;
-        if let Some(session) = session.filter(|_| !self.refused) {
-            let led = match self.leader(session, starter) {
-                Ok(leader) => starter.start(rank, Some(leader)),
-                Err(_) => Err(Failure::Refused),
-            };
-            if self.last.get(&session) == Some(&rank) {
-                self.running.remove(&session);
-            }
-            match led {
-                Ok(started) => return Ok(started),
-                Err(Failure::Rank(error)) => return Err(error),
-                Err(Failure::Refused) => {
-                    self.refused = true;
-                    self.running.clear();
-                }
-            }
-        }
-        starter.start(rank, None).map_err(|failure| match failure {
-            Failure::Rank(error) => error,
-            Failure::Refused => Errno::NOSYS.into(),
-        })
-    }
-
-    fn leader(&mut self, session: u32, starter: &Starter<'_>) -> io::Result<&Leader> {
-        Ok(match self.running.entry(session) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(Leader::start(starter)?),
-        })
-    }
-}
-
 /// Whether a process can start one that is its sibling, for the doctor. For a process without children.
 ///
 /// Errors: what the kernel says, or a filter of system calls.
@@ -130,7 +75,7 @@ pub struct Leader {
 }
 
 impl Leader {
-    pub fn start(starter: &Starter<'_>) -> io::Result<Leader> {
+    pub fn start(commands: &Commands<'_>) -> io::Result<Leader> {
         let supervisor = std::process::id() as i32;
         let (ours, theirs) = socketpair(
             AddressFamily::UNIX,
@@ -149,7 +94,7 @@ impl Leader {
                 let _ = setsid();
                 let _ = rustix::thread::set_name(NAME);
                 let _ = process::rename(&NAME.to_string_lossy());
-                while serve(starter, supervisor, &theirs).is_some() {}
+                while serve(commands, supervisor, &theirs).is_some() {}
                 process::exit_now(0)
             }
         }
@@ -253,7 +198,7 @@ impl Order {
 }
 
 /// The process that leads: starts a rank. `None`: there is nothing more to do.
-fn serve(starter: &Starter<'_>, supervisor: i32, line: &OwnedFd) -> Option<()> {
+fn serve(commands: &Commands<'_>, supervisor: i32, line: &OwnedFd) -> Option<()> {
     let mut bytes = [0; 13];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
@@ -285,7 +230,7 @@ fn serve(starter: &Starter<'_>, supervisor: i32, line: &OwnedFd) -> Option<()> {
         Ok(Fork::Parent(pid)) => pid,
         Ok(Fork::Child) => {
             let code = match process::parent() == supervisor {
-                true => starter
+                true => commands
                     .become_rank(order.rank, order.how, theirs)
                     .raw_os_error(),
                 false => Some(NO_SIBLING),

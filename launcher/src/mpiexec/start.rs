@@ -1,30 +1,24 @@
 //! Starts the ranks.
 //!
-//! A rank of oxmpi finds everything in its environment and in inherited descriptors: its place, the segment, and a
-//! socket, over which a program of another MPI of MPICH's family can speak PMI-1.
-//!
 //! Invariant: a rank inherits no descriptor that belongs to another rank.
 
+use super::command::{Commands, How, Theirs};
 use super::descriptors::{Descriptors, Supply};
-use super::environment::Variables;
 use super::input::Source;
 use super::leader::{Failure, Leader};
 use super::plan::{Plan, RankPlan};
 use super::request::Label;
-use oxmpi::launch::names;
-use oxmpi::os::process::{Leads, lead, limit_files};
-use rustix::fs::fstat;
-use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
+use oxmpi::os::process::Leads;
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::termios::isatty;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A process that has been started, and our ends of what leads to it.
 pub struct Started {
@@ -38,43 +32,18 @@ pub struct Started {
     pub error: Option<OwnedFd>,
 }
 
-/// How a program is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    Program,
-    /// It is text that the kernel cannot execute.
-    Shell,
-}
-
-/// The descriptors that a rank starts with.
-pub struct Theirs<'a> {
-    pub pmi: BorrowedFd<'a>,
-    /// Whether input is /dev/null. Otherwise a stream that is `None` below is mpiexec's own.
-    pub null_input: bool,
-    pub input: Option<OwnedFd>,
-    pub output: Option<OwnedFd>,
-    pub error: Option<OwnedFd>,
-}
-
-/// Runs scripts that do not name an interpreter.
-const SHELL: &str = "/bin/sh";
-
 /// What is common to all ranks.
 pub struct Starter<'a> {
-    pub plan: &'a Plan,
-    segment: &'a OwnedFd,
-    segment_inode: u64,
+    plan: &'a Plan,
     /// One rank whose output needs no treatment has mpiexec's own descriptors.
-    pub direct: bool,
+    direct: bool,
     /// One rank at a terminal stays in mpiexec's session.
     own_session: bool,
-    /// This process.
-    keeper: u32,
     inputs: Vec<Source>,
     pub descriptors: Descriptors,
     /// Our end and that of all ranks, where there are not enough descriptors for a pair each.
     shared_pmi: Option<(OwnedFd, OwnedFd)>,
-    all_processors: Option<CpuSet>,
+    commands: Commands<'a>,
 }
 
 impl<'a> Starter<'a> {
@@ -99,25 +68,21 @@ impl<'a> Starter<'a> {
             Supply::All => None,
             _ => Some(pmi_pair()?),
         };
-        fcntl_setfd(segment, FdFlags::empty())?;
         Ok(Starter {
             inputs,
+            commands: Commands::new(plan, segment, descriptors.before)?,
             descriptors,
             shared_pmi,
-            segment_inode: fstat(segment)?.st_ino,
             plan,
-            segment,
             direct,
             // To read from a terminal, or to change it, a process must be in its session and in the foreground group.
             own_session: !(direct && terminal),
-            keeper: std::process::id(),
-            all_processors: sched_getaffinity(None).ok(),
         })
     }
 
     /// Starts one rank, with a leader in its session. What the kernel cannot execute is run by the shell if it is text, as a shell
     /// and execvp do.
-    pub fn start(&self, rank: usize, leader: Option<&Leader>) -> Result<Started, Failure> {
+    fn start(&self, rank: usize, leader: Option<&Leader>) -> Result<Started, Failure> {
         let program = &self.plan.programs[self.plan.ranks[rank].program];
         let tool = self.plan.ranks[rank].tool.first();
         let is_script =
@@ -191,11 +156,11 @@ impl<'a> Starter<'a> {
                 // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
                 // would get what another user's single process gets.
                 let leads = self.own_session.then_some(Leads::Session);
-                let mut command = self.command(rank, how, theirs, leads)?;
+                let mut command = self.commands.of(rank, how, theirs, leads)?;
                 match (&self.plan.crowd, plan.session) {
                     // Without the session on a processor in common ranks do not yield to each other there.
-                    (Some(all), Some(_)) => self.bind(all),
-                    _ => self.bind(&plan.processors),
+                    (Some(all), Some(_)) => self.commands.bind(all),
+                    _ => self.commands.bind(&plan.processors),
                 }
                 let pid = command.spawn()?.id() as i32;
                 (pid, self.own_session.then_some(pid))
@@ -211,89 +176,10 @@ impl<'a> Starter<'a> {
         })
     }
 
-    /// This process, which the leader of a session has started for it, is to be a rank. Returns why it cannot.
-    pub fn become_rank(&self, rank: usize, how: How, theirs: Theirs<'_>) -> io::Error {
-        self.bind(&self.plan.ranks[rank].processors);
-        match self.command(rank, how, theirs, Some(Leads::Group)) {
-            Ok(mut command) => command.exec(),
-            Err(error) => error,
-        }
-    }
-
-    /// What starts a rank. The next process that this one starts inherits the socket for PMI-1, too.
-    fn command(
-        &self,
-        rank: usize,
-        how: How,
-        theirs: Theirs<'_>,
-        leads: Option<Leads>,
-    ) -> io::Result<Command> {
-        let plan = &self.plan.ranks[rank];
-        let program = &self.plan.programs[plan.program];
-        let mut command = match (plan.tool.split_first(), how) {
-            (Some((tool, words)), _) => {
-                let mut command = Command::new(tool);
-                command.args(words).arg(&program.executable);
-                command
-            }
-            (None, How::Program) => {
-                let mut command = Command::new(&program.executable);
-                command.arg0(&program.shown);
-                command
-            }
-            (None, How::Shell) => {
-                let mut command = Command::new(SHELL);
-                command.arg(&program.executable);
-                command
-            }
-        };
-        command
-            .args(&program.arguments)
-            .env_clear()
-            .envs(&program.variables);
-        self.add_place(
-            &mut command,
-            rank,
-            plan.program,
-            theirs.pmi,
-            &program.variables,
-        )?;
-        fcntl_setfd(theirs.pmi, FdFlags::empty())?;
-        if let Some(folder) = &program.folder {
-            command.current_dir(folder);
-        }
-        match (theirs.null_input, theirs.input) {
-            (true, _) => command.stdin(Stdio::null()),
-            (false, None) => command.stdin(Stdio::inherit()),
-            (false, Some(reader)) => command.stdin(reader),
-        };
-        let stream = |it: Option<OwnedFd>| it.map_or_else(Stdio::inherit, Stdio::from);
-        command.stdout(stream(theirs.output));
-        command.stderr(stream(theirs.error));
-        if let Some(limit) = &self.descriptors.before {
-            limit_files(&mut command, limit.current, limit.maximum);
-        }
-        if let Some(leads) = leads {
-            let name = match command.get_program() == program.executable {
-                true => program.shown.as_ref(),
-                false => command.get_program(),
-            }
-            .to_owned();
-            lead(&mut command, &name, leads)?;
-        }
-        Ok(command)
-    }
-
-    /// Our end of the socket that all ranks share, if they do.
-    pub fn into_shared_pmi(self) -> Option<OwnedFd> {
+    /// All are started: this process may run everywhere again. Our end of the socket that all ranks share, if they do.
+    pub fn finish(self) -> Option<OwnedFd> {
+        self.commands.unbind();
         self.shared_pmi.map(|(ours, _)| ours)
-    }
-
-    /// This process may run everywhere again.
-    pub fn unbind(&self) {
-        if let Some(all) = &self.all_processors {
-            let _ = sched_setaffinity(None, all);
-        }
     }
 
     /// The rank's end (`None`: mpiexec's own) and ours (`None`: nothing to forward).
@@ -309,63 +195,57 @@ impl<'a> Starter<'a> {
         ioctl_fionbio(&reader, true)?;
         Ok((Some(writer), Some(reader)))
     }
+}
 
-    fn add_place(
-        &self,
-        command: &mut Command,
-        rank: usize,
-        appnum: usize,
-        pmi: BorrowedFd<'_>,
-        variables: &Variables,
-    ) -> io::Result<()> {
-        let size = self.plan.size;
-        let (number, seat) = (self.plan.ranks[rank].number, self.plan.ranks[rank].seat);
-        let numbers = [
-            (names::RANK, number as u64),
-            (names::SIZE, size as u64),
-            (names::SEGMENT, self.segment.as_raw_fd() as u64),
-            (names::SEGMENT_INODE, self.segment_inode),
-            (names::KEEPER, u64::from(self.keeper)),
-            (names::PMI_INODE, fstat(pmi)?.st_ino),
-            (names::APPNUM, appnum as u64),
-            (names::PMI_FD, pmi.as_raw_fd() as u64),
-            (names::PMI_RANK, number as u64),
-            (names::PMI_SIZE, size as u64),
-            ("MPI_LOCALRANKID", seat as u64),
-            ("MPI_LOCALNRANKS", self.plan.here().count() as u64),
-        ];
-        for (name, number) in numbers {
-            command.env(name, number.to_string());
+/// The leaders of the sessions that are being filled.
+pub struct Leaders {
+    running: HashMap<u32, Leader>,
+    /// The last rank of each session.
+    last: HashMap<u32, usize>,
+    /// Each rank gets a session of its own.
+    refused: bool,
+}
+
+impl Leaders {
+    pub fn new(plan: &Plan) -> Leaders {
+        Leaders {
+            running: HashMap::new(),
+            last: plan.last_ranks(),
+            refused: false,
         }
-        if let Some(universe) = self.plan.request.universe.size(size as u32) {
-            command.env(names::UNIVERSE_SIZE, universe.to_string());
-        }
-        command.env(names::JOB, format!("{:016x}", self.plan.job));
-        if !self.plan.process_sets.is_empty() {
-            command.env(names::PROCESS_SETS, &self.plan.process_sets);
-        }
-        if self.plan.is_spread() {
-            command.env(names::HOSTS, self.plan.nodes.folded_hosts());
-            command.env(names::MAPPING, self.plan.nodes.mapping());
-        }
-        // MPICH 5 asks for the host by this name; a user's own value wins.
-        if !variables.contains_key(std::ffi::OsStr::new("PMI_HOSTNAME")) {
-            command.env("PMI_HOSTNAME", self.plan.host_of(rank));
-        }
-        Ok(())
     }
 
-    /// The child inherits the processors of this thread.
-    fn bind(&self, processors: &[usize]) {
-        if processors.is_empty() {
-            // The one before may have been bound.
-            return self.unbind();
+    /// Starts a rank in its session, or, where that is refused, in one of its own.
+    pub fn start_rank(&mut self, starter: &Starter<'_>, rank: usize) -> io::Result<Started> {
+        let session = starter.plan.ranks[rank].session;
+        if let Some(session) = session.filter(|_| !self.refused) {
+            let led = match self.leader(session, starter) {
+                Ok(leader) => starter.start(rank, Some(leader)),
+                Err(_) => Err(Failure::Refused),
+            };
+            if self.last.get(&session) == Some(&rank) {
+                self.running.remove(&session);
+            }
+            match led {
+                Ok(started) => return Ok(started),
+                Err(Failure::Rank(error)) => return Err(error),
+                Err(Failure::Refused) => {
+                    self.refused = true;
+                    self.running.clear();
+                }
+            }
         }
-        let mut set = CpuSet::new();
-        for processor in processors.iter().filter(|it| **it < CpuSet::MAX_CPU) {
-            set.set(*processor);
-        }
-        let _ = sched_setaffinity(None, &set);
+        starter.start(rank, None).map_err(|failure| match failure {
+            Failure::Rank(error) => error,
+            Failure::Refused => Errno::NOSYS.into(),
+        })
+    }
+
+    fn leader(&mut self, session: u32, starter: &Starter<'_>) -> io::Result<&Leader> {
+        Ok(match self.running.entry(session) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(Leader::start(&starter.commands)?),
+        })
     }
 }
 

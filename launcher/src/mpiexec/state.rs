@@ -1,6 +1,6 @@
 //! What the supervisor remembers for each of its tasks: the files named here work with it.
 //!
-//! `balance.rs`: [`Balance`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
+//! `exit_policy.rs`: [`Checks`]; `balance.rs`: [`Balance`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
 
 use super::output::Kind;
 use super::rank::Stage;
@@ -8,6 +8,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+
+/// What is due by the clock.
+#[derive(Default)]
+pub struct Checks {
+    /// Regular looks so far.
+    pub done: u32,
+    /// When to look at the others because a rank has ended.
+    pub soon: Option<Instant>,
+    /// The time limit is over, and that was said.
+    pub timed_out: bool,
+    /// A warning about ranks that have ended before MPI_Init was given.
+    pub warned: bool,
+    /// Ranks whose process in MPI is not the one we started, and a handle to see it end.
+    pub watched: HashMap<usize, OwnedFd>,
+    /// A rank whose process in MPI has ended while the one we started goes on, and when to judge it.
+    pub lost: Option<(usize, Instant)>,
+}
 
 /// Clock ticks.
 #[derive(Default)]

@@ -7,7 +7,6 @@ use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
-use super::leader::Leaders;
 use super::left_open::LeftOpen;
 use super::limit_behind;
 use super::nodes::frames::Frame;
@@ -18,27 +17,23 @@ use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
 use super::request::Label;
 use super::server::Server;
-use super::start::{Started, Starter};
-use super::state::{AtKeeper, AtRoot, Balance, Ends, Spawned};
+use super::signals::NotedSignals;
+use super::start::{Leaders, Started, Starter};
+use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
-use oxmpi::sync::AtomicBool;
 use oxmpi::transport::layout::{self, Segment};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::signal::{
-    SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
-};
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The high half of an epoll event's data: what it is about. The low half is a number of that kind (rank, source, ...).
@@ -72,23 +67,13 @@ pub struct Supervisor<'a> {
     /// The exit code of the first failure.
     pub(super) code: Option<i32>,
     pub(super) begin: Instant,
-    pub(super) timed_out: bool,
-    pub(super) checks: u32,
-    pub(super) warned: bool,
+    pub(super) checks: Checks,
     pub(super) left_open: LeftOpen,
-    /// When to look at the others because a rank has ended.
-    pub(super) look_at: Option<Instant>,
     /// The table is to be shown before the first signal of the ending.
     pub(super) table_due: bool,
-    /// Ranks whose process in MPI is not the one we started, and a handle to see it end.
-    pub(super) watched: HashMap<usize, OwnedFd>,
-    /// A rank whose process in MPI has ended while the one we started goes on, and when to judge it.
-    pub(super) lost: Option<(usize, Instant)>,
     pub(super) epoll: OwnedFd,
     pub(super) front: UnixStream,
-    pub(super) signals: UnixStream,
-    pub(super) terminate: Arc<AtomicBool>,
-    pub(super) report: Arc<AtomicBool>,
+    pub(super) signals: NotedSignals,
     pub(super) input: Input,
     /// Our end of the socket for PMI-1 that all ranks share, where there are too few descriptors for one each.
     pub(super) shared_pmi: Option<OwnedFd>,
@@ -186,24 +171,8 @@ impl<'a> Supervisor<'a> {
         tree: Option<Tree>,
     ) -> io::Result<Supervisor<'a>> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let (signals, writer) = UnixStream::pair()?;
-        let flag = || Arc::new(AtomicBool::new(false));
-        let (terminate, report) = (flag(), flag());
-        // The terminal sends these to us too, but they count when the front process passes them on.
-        let ignored = super::front::signals_to_ignore();
-        for signal in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
-            if !ignored.contains(signal) {
-                signal_hook::flag::register(signal, flag())?;
-            }
-        }
-        signal_hook::flag::register(SIGTERM, terminate.clone())?;
-        signal_hook::flag::register(SIGUSR1, report.clone())?;
-        for wakes in [SIGCHLD, SIGTERM, SIGUSR1] {
-            signal_hook::low_level::pipe::register(wakes, writer.try_clone()?)?;
-        }
-        for stream in [&signals, &front] {
-            stream.set_nonblocking(true)?;
-        }
+        let signals = NotedSignals::register()?;
+        front.set_nonblocking(true)?;
         epoll::add(&epoll, &front, tag(FRONT, 0), EventFlags::IN)?;
         epoll::add(&epoll, &signals, tag(SIGNALS, 0), EventFlags::IN)?;
         let mut output = Output::new([tag(SINK, 0), tag(SINK, 1)], plan.request.timestamps)?;
@@ -228,19 +197,12 @@ impl<'a> Supervisor<'a> {
             ending: None,
             code: None,
             begin: Instant::now(),
-            timed_out: false,
-            checks: 0,
-            warned: false,
+            checks: Checks::default(),
             left_open: LeftOpen::default(),
-            look_at: None,
             table_due: false,
-            watched: HashMap::new(),
-            lost: None,
             epoll,
             front,
             signals,
-            terminate,
-            report,
             input: Input::new(tag(INPUT, 0)),
             shared_pmi: None,
             rank_of_pid: HashMap::new(),
@@ -286,8 +248,7 @@ impl<'a> Supervisor<'a> {
                     false => self.add_elsewhere(rank)?,
                 }
             }
-            starter.unbind();
-            self.shared_pmi = starter.into_shared_pmi();
+            self.shared_pmi = starter.finish();
             if let Some(socket) = &self.shared_pmi {
                 epoll::add(&self.epoll, socket, tag(SHARED, 0), EventFlags::IN)?;
             }
