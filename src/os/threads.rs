@@ -46,9 +46,10 @@ mod tests {
 
     static VALUE: Guarded<u32> = Guarded::new(0);
 
-    fn is_refused(begin: fn(&str, usize, fn()) -> Result<JoinHandle<()>>, enter: fn()) -> bool {
-        let thread = begin("test", 256 << 10, enter).unwrap();
-        thread.join().is_err()
+    type Start = fn(&str, usize, fn()) -> Result<JoinHandle<()>>;
+
+    fn is_refused(start: Start, enter: fn()) -> bool {
+        start("test", 256 << 10, enter).unwrap().join().is_err()
     }
 
     #[test]
