@@ -35,6 +35,7 @@ pub use own_process::{job, me};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 pub use title::{Made, Maker};
+pub use waits::name_of_context;
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);

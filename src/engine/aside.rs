@@ -34,7 +34,7 @@ pub fn is_here() -> bool {
 ///
 /// Errors: as there.
 pub fn until_stored(
-    reason: &Reason,
+    reason: &Reason<'_>,
     holds: &mut dyn FnMut() -> bool,
     missing: &dyn Fn() -> Option<u32>,
 ) -> Result<()> {

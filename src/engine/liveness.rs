@@ -305,6 +305,12 @@ pub fn give_up_all(cursor: &mut EngineCursor, handles: &[i32], how: GivesUp) {
     }
 }
 
+/// Whether a send is the other half of an exchange with this receive.
+fn is_partner(send: &Request, receive: Index) -> bool {
+    let extra = send.extra.as_ref();
+    extra.is_some_and(|extra| extra.partner == Some(receive))
+}
+
 impl Engine {
     /// Whether waiting calls are to check if what they wait for can still come.
     #[inline(always)]
@@ -326,14 +332,16 @@ impl Engine {
         }
         let error = error(self, process);
         self.end_by(index, error);
-        // The other half of an exchange.
-        let partner = |request: &Request| {
-            let extra = request.extra.as_ref();
-            extra.is_some_and(|extra| extra.partner == Some(index))
-        };
-        for send in self.sends(partner) {
+        for send in self.sends(|send| is_partner(send, index)) {
             self.give_up(send, how);
         }
+    }
+
+    /// The processes that the sends go to that complete together with a receive.
+    pub fn partners(&mut self, index: Index) -> Vec<u32> {
+        let sends = self.sends(|send| is_partner(send, index));
+        let process = |send: &Index| self.requests.at(*send).process;
+        sends.iter().map(process).collect()
     }
 
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.

@@ -55,6 +55,7 @@ pub use entry::{
 use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
+pub use crate::transport::waits;
 use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
@@ -173,11 +174,15 @@ static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
 /// What [`counts`] said when this process last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
     let last = *LAST.lock();
-    own_page().map_or(last, |status| Counts {
-        posted: status.posted.load(Ordering::Relaxed).into(),
-        unexpected: status.unexpected.load(Ordering::Relaxed).into(),
-        sending: status.sending.load(Ordering::Relaxed).into(),
-        ..last
+    let waits = own_page().and_then(|page| page.waits.read());
+    waits.map_or(last, |waits| {
+        let [posted, unexpected, sending] = waits.queues.map(u64::from);
+        Counts {
+            posted,
+            unexpected,
+            sending,
+            ..last
+        }
     })
 }
 

@@ -19,6 +19,7 @@ use super::view::View;
 use crate::datatype::Buffer;
 use crate::engine::published::Published;
 use crate::engine::wait::Reason;
+use crate::engine::waits::{Kind, Whom};
 use crate::engine::{aside, liveness};
 use crate::error::{Class, Error, Result};
 use crate::os::backoff::Backoff;
@@ -55,7 +56,11 @@ impl Locker for Access<'_> {
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {
         let missing = || self.has_died(process).then_some(process);
-        let reason = Reason::at_file(self.function, self.file.handle);
+        let assembly = &self.file.board.assembly;
+        let reason = Reason {
+            function: self.function,
+            what: &|named| assembly.wait(Kind::RangeLock, Whom::of([process]), named),
+        };
         aside::until_stored(&reason, holds, &missing).map_err(|_| self.failure(process))
     }
 
@@ -208,15 +213,14 @@ impl File {
         if descriptor.try_lock(first, bytes, range.exclusive)? {
             return Ok(());
         }
-        let mut published = (!aside::is_here())
-            .then(|| {
-                let reason = Reason::at_file(function, self.handle);
-                Published::begin(&reason, 0, monotonic_nanoseconds())
-            })
-            .flatten();
-        if let Some(published) = &mut published {
-            published.name();
-        }
+        let assembly = &self.board.assembly;
+        let reason = Reason {
+            function,
+            // Of whatever job and host.
+            what: &|_| assembly.wait(Kind::RangeLock, Whom::Outside, true),
+        };
+        let _published =
+            (!aside::is_here()).then(|| Published::begin(&reason, 0, monotonic_nanoseconds()));
         descriptor.lock(first, bytes, range.exclusive)
     }
 }

@@ -9,7 +9,7 @@ use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
 use crate::engine::liveness::DIFFERENT;
 use crate::engine::long_wait::YIELDS;
-use crate::engine::wait::{Watch, soon, until_at};
+use crate::engine::wait::{Reason, Watch, soon, until_at};
 use crate::engine::{Engine, enter_at, liveness, tasks};
 #[cfg(test)]
 use crate::sync::scheduler;
@@ -109,8 +109,14 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     #[cold]
     fn wait_long(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) -> Step {
         let (mut search, mut looks, mut announced) = (Search::default(), 0u32, None);
-        let reason = self.env.coll().staged_reason();
-        let lost = until_at(self.engine(), &reason, |engine| {
+        let coll = self.env.coll();
+        let what = &|named: bool| match whom.is_empty() {
+            // The results are nobody's.
+            true => coll.awaits(self.worlds(0..self.ranks), named),
+            false => coll.awaits(self.worlds(whom.clone()), named),
+        };
+        let function = coll.function;
+        let lost = until_at(self.engine(), &Reason { function, what }, |engine| {
             looks = looks.saturating_add(1);
             if looks == RESTLESS {
                 announced = Some(Announced::new(self.staging.area, event));
