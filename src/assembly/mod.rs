@@ -22,7 +22,7 @@ pub use room::{no_memory, the_heap};
 use crate::comm::{Comm, Maker, Members};
 use crate::engine::wait::{self, Reason};
 use crate::engine::waits::{Kind, Object, Wait, Whom};
-use crate::engine::{aside, enter, liveness, tasks};
+use crate::engine::{aside, enter, losses, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
 use crate::queue::barrier::{self, Barrier, IsLost, Member, Visit};
@@ -283,7 +283,7 @@ impl Assembly {
         let at = self.at::<true>(area, function);
         let number = area.barrier().come(at, self.are_few())?;
         let mut visit = Visit::of(number, self.are_few());
-        let is_lost = |process| liveness::loss(process).is_some();
+        let is_lost = |process| losses::loss(process).is_some();
         let mut looks = 0u32;
         std::future::poll_fn(|_| {
             looks = looks.wrapping_add(1);
@@ -444,7 +444,7 @@ impl<const TASKS: bool> Member for At<'_, TASKS> {
             function: self.function,
             what: &|named| self.assembly.wait(kind, Whom::Any, named),
         };
-        let missing = || missing(&|process| liveness::loss(process).is_some());
+        let missing = || missing(&|process| losses::loss(process).is_some());
         aside::until_stored(&reason, holds, &missing).map_err(explained)
     }
 
@@ -456,8 +456,8 @@ impl<const TASKS: bool> Member for At<'_, TASKS> {
     #[cold]
     fn failure(&self, lost: u32) -> Error {
         explained(match TASKS {
-            true => liveness::explain(lost),
-            false => liveness::error(&enter(), lost),
+            true => losses::explain(lost),
+            false => losses::error(&enter(), lost),
         })
     }
 }

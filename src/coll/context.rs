@@ -6,14 +6,14 @@
 use super::differing::{self, Look};
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
-use crate::engine::liveness::DIFFERENT;
+use crate::engine::losses::DIFFERENT;
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, poll, until_at};
 use crate::engine::waits::{Kind, Object, Wait, Whom};
-use crate::engine::{Engine, enter_at, liveness};
+use crate::engine::{self, Engine, enter_at, liveness, losses};
 use crate::error::Result;
 use crate::os::monotonic_nanoseconds;
 use crate::transport::Loss;
@@ -268,7 +268,7 @@ impl<'a> CollContext<'a> {
                 let mut broken = Broken::default();
                 let gives_up = |engine: &mut Engine| {
                     let world = broken.give_up(self, engine, index)?;
-                    Some(liveness::error(engine, world))
+                    Some(losses::error(engine, world))
                 };
                 let message = (index, self.process(pending.peer));
                 tasks::completion(message, self.exact, gives_up).await
@@ -291,7 +291,7 @@ impl<'a> CollContext<'a> {
                 if engine.checks_liveness()
                     && let Some(world) = broken.give_up(self, engine, index)
                 {
-                    return Some(Err(liveness::error(engine, world)));
+                    return Some(Err(losses::error(engine, world)));
                 }
                 return self.give_up(engine, index, peer, &mut watch);
             }
@@ -323,7 +323,7 @@ impl<'a> CollContext<'a> {
             return None;
         }
         engine.requests().release(index);
-        Some(Err(liveness::error(engine, process)))
+        Some(Err(losses::error(engine, process)))
     }
 
     /// A process of the communicator that has died, where all of its processes take part: no other one need come to its collective
@@ -335,7 +335,7 @@ impl<'a> CollContext<'a> {
         let groups = std::iter::once(comm.members()).chain(others);
         let mut processes =
             groups.flat_map(|group| (0..group.size()).map(|rank| group.process(rank)));
-        processes.find(|process| liveness::loss_by_death(*process))
+        processes.find(|process| engine::has_died(*process))
     }
 
     /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
@@ -434,7 +434,7 @@ impl<'a> CollContext<'a> {
         let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
         let envelope = self.envelope(&engine, context, dest);
-        engine.send_failed(&envelope, liveness::failed(lost));
+        engine.send_failed(&envelope, losses::failed(lost));
     }
 
     #[inline]

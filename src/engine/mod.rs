@@ -23,6 +23,7 @@ mod lifelines;
 pub mod links;
 pub mod liveness;
 pub mod long_wait;
+pub mod losses;
 pub mod mapping;
 pub mod matching;
 pub mod packets;
@@ -98,6 +99,12 @@ pub fn shares_memory(process: u32) -> bool {
 /// The index of a process in this one's segment, if it is there.
 pub fn seat_of(process: u32) -> Option<usize> {
     table()?.seat_of(process)
+}
+
+/// Whether a process has died, on any thread; see [`Table::has_died`].
+#[inline]
+pub fn has_died(process: u32) -> bool {
+    table().is_some_and(|table| table.has_died(process))
 }
 
 /// This process's own page in the table.

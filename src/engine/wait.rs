@@ -8,7 +8,7 @@
 
 use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
-use super::{liveness, long_wait, numbers, spin_limit, tasks};
+use super::{liveness, long_wait, losses, numbers, spin_limit, tasks};
 use crate::error::Result;
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::transport::waits::Wait;
@@ -202,7 +202,7 @@ pub fn until_stored(
     let mut looks = Looks::default();
     until_at(number, reason, |engine| {
         let found = looks.look(engine.checks_liveness(), holds, || missing(engine))?;
-        Some(found.map_err(|process| liveness::error(engine, process)))
+        Some(found.map_err(|process| losses::error(engine, process)))
     })
 }
 

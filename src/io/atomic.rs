@@ -17,11 +17,12 @@ use super::file::File;
 use super::ranges::{self, Ranges};
 use super::view::View;
 use crate::datatype::Buffer;
+use crate::engine::losses::{self, Cause};
 use crate::engine::published::Published;
 use crate::engine::wait::Reason;
 use crate::engine::waits::{Kind, Whom};
-use crate::engine::{aside, liveness};
-use crate::error::{Class, Error, Result};
+use crate::engine::{self, aside};
+use crate::error::{Error, Result};
 use crate::os::backoff::Backoff;
 use crate::os::file::File as Descriptor;
 use crate::os::monotonic_nanoseconds;
@@ -51,7 +52,7 @@ impl Locker for Access<'_> {
     }
 
     fn has_died(&self, process: u32) -> bool {
-        liveness::loss_by_death(process)
+        engine::has_died(process)
     }
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {
@@ -74,7 +75,7 @@ impl Locker for Access<'_> {
             "rank {process} of MPI_COMM_WORLD has ended in an atomic access to {}, and its lock is lost",
             self.file.title()
         );
-        Error::new(Class::ProcFailed, text)
+        losses::error_of(Cause::Holder, text)
     }
 }
 

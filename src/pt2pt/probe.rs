@@ -8,7 +8,7 @@ use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
 use crate::engine::wait::{Reason, poll_at, until_at};
 use crate::engine::waits::Kind;
-use crate::engine::{Engine, enter_at, liveness};
+use crate::engine::{Engine, enter_at, losses};
 use crate::error::{Class, Result, fail};
 
 /// Waits in an engine until a message is `found`.
@@ -29,7 +29,7 @@ fn until<T>(
             return None;
         }
         let process = engine.lost_sender(comm.handle, source)?;
-        Some(Err(liveness::error(engine, process)))
+        Some(Err(losses::error(engine, process)))
     })
 }
 

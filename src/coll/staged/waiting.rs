@@ -7,10 +7,10 @@
 use super::env::Env;
 use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
-use crate::engine::liveness::DIFFERENT;
 use crate::engine::long_wait::YIELDS;
+use crate::engine::losses::DIFFERENT;
 use crate::engine::wait::{Reason, Watch, soon, until_at};
-use crate::engine::{Engine, enter_at, liveness, tasks};
+use crate::engine::{Engine, enter_at, liveness, losses, tasks};
 #[cfg(test)]
 use crate::sync::scheduler;
 use crate::transport::collective::{Area, Event};
@@ -234,7 +234,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Ok(());
         };
         // The others may wait for this rank, which does nothing more at this area.
-        self.area().tell_lost(liveness::number_for_others(world));
+        self.area().tell_lost(losses::number_for_others(world));
         self.wake(0..self.ranks, Event::Published);
         self.wake(0..self.ranks, Event::Acknowledged);
         Err(Lost(world))
@@ -257,7 +257,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             let world = self.env.coll().process(rank as i32);
             let never_here =
                 self.area().acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
-            (never_here || liveness::has_died(engine, world)).then_some(world)
+            (never_here || engine.peer(world).has_died()).then_some(world)
         });
         lost.next().or_else(|| self.env.coll().dead_member())
     }

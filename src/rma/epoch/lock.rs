@@ -90,7 +90,7 @@ impl<'a> At<'a> {
             // One of them may be served.
             None => {
                 let mut all = self.window.targets.iter().map(|it| it.process);
-                all.find(|process| liveness::has_died(engine, *process))
+                all.find(|process| engine.peer(*process).has_died())
             }
         }
     }

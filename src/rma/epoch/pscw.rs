@@ -6,7 +6,7 @@
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
 use crate::engine::waits::{Kind, Whom};
-use crate::engine::{Engine, enter, has_threads, liveness};
+use crate::engine::{Engine, enter, has_threads, liveness, losses};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use crate::queue::posts::{Completions, Post};
@@ -147,7 +147,7 @@ pub fn test(window: &Window) -> Result<bool> {
     let lost = {
         let engine = enter();
         let lost = window.lost_origin(&engine);
-        lost.map(|process| liveness::error(&engine, process))
+        lost.map(|process| losses::error(&engine, process))
     };
     match lost {
         // Lost first, then looked at: what it had completed is there.
@@ -282,7 +282,7 @@ impl Window {
     fn lost_origin(&self, engine: &Engine) -> Option<u32> {
         let origins = self.access.groups().origins.lock();
         let mut all = origins.iter().map(|rank| self.targets[*rank].process);
-        if let Some(died) = all.clone().find(|it| liveness::has_died(engine, *it)) {
+        if let Some(died) = all.clone().find(|it| engine.peer(*it).has_died()) {
             return Some(died);
         }
         let completed = self.completions(self.rank).count();
