@@ -6,7 +6,7 @@
 use crate::coll::{CollContext, barrier_on, block_on, exchange_on, exchange_words_on};
 use crate::comm::{self, Comm, Made, Maker};
 use crate::context_id::{self, Creation};
-use crate::engine::{aside, liveness, tasks, wake_own_threads};
+use crate::engine::{aside, losses, tasks, wake_own_threads};
 use crate::errhandler::{Attached, ERRORS_RETURN};
 use crate::error::Result;
 use crate::lifetime::communicators;
@@ -66,8 +66,8 @@ impl Messages {
         let id = id.map_err(|error| {
             // What a rank is told that did not wait for the lost one itself.
             let processes = (0..parent.size()).map(|rank| parent.process(rank));
-            let mut lost = processes.filter(|process| liveness::loss(*process).is_some());
-            lost.next().map_or(error, liveness::explain)
+            let mut lost = processes.filter(|process| losses::loss(*process).is_some());
+            lost.next().map_or(error, losses::explain)
         })?;
         let parts = comm::Parts {
             context: id.context,

@@ -21,7 +21,8 @@ pub use room::{no_memory, the_heap};
 
 use crate::comm::{Comm, Maker, Members};
 use crate::engine::wait::{self, Reason};
-use crate::engine::{aside, enter, liveness, tasks};
+use crate::engine::waits::{Kind, Object, Wait, Whom};
+use crate::engine::{aside, enter, losses, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
 use crate::os::turns::TASK_LOOKS_PER_CHECK;
@@ -128,14 +129,24 @@ pub struct Assembly {
     medium: Medium,
     /// Of each rank that shares memory with this one.
     notifiers: Box<[Option<FirstNotifier>]>,
-    reason: fn(&'static str, i32) -> Reason,
+    /// The window or file, and what it is called, by its handle.
+    object: (Object, NameOf),
     /// The window's or file's, once it has one.
     pub handle: AtomicI32,
 }
 
+/// What the window or file of a handle is called.
+pub type NameOf = fn(i32) -> Option<String>;
+
+/// A birth for a window or file, from one of its ranks: no other one of the job has it or will have it.
+pub fn new_birth(comm: &Comm) -> u64 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    u64::from(comm.process(comm.rank())) << 32 | u64::from(count)
+}
+
 impl Assembly {
-    /// Of the ranks of a communicator, who call this together. They send messages if there is no area. `reason` describes a wait in a function at
-    /// a handle.
+    /// Of the ranks of a communicator, who call this together, for a window or file. They send messages if there is no area.
     ///
     /// Errors: MPI_ERR_INTERN; without an area those of MPI_Comm_dup.
     pub fn new(
@@ -143,7 +154,7 @@ impl Assembly {
         maker: Maker,
         function: &'static str,
         area: Option<Area>,
-        reason: fn(&'static str, i32) -> Reason,
+        object: (Object, NameOf),
     ) -> Result<Assembly> {
         let notifiers: Box<[Option<FirstNotifier>]> = {
             let engine = enter();
@@ -170,9 +181,21 @@ impl Assembly {
             rank: comm.rank() as usize,
             medium,
             notifiers,
-            reason,
+            object,
             handle: AtomicI32::new(0),
         })
+    }
+
+    /// A wait at the window or file, with its name or without.
+    pub fn wait(&self, kind: Kind, whom: Whom, named: bool) -> Wait {
+        let (object, name_of) = self.object;
+        let handle = self.handle.load(Ordering::Relaxed);
+        let name = named.then(|| name_of(handle)).flatten();
+        Wait {
+            object,
+            name: name.unwrap_or_default(),
+            ..Wait::of(kind, whom)
+        }
     }
 
     pub fn members(&self) -> &Members {
@@ -254,7 +277,7 @@ impl Assembly {
         let at = self.at::<true>(area, function);
         let number = area.barrier().come(at, self.are_few())?;
         let mut visit = Visit::of(number, self.are_few());
-        let is_lost = |process| liveness::loss(process).is_some();
+        let is_lost = |process| losses::loss(process).is_some();
         let mut looks = 0u32;
         std::future::poll_fn(|_| {
             looks = looks.wrapping_add(1);
@@ -408,9 +431,15 @@ impl<const TASKS: bool> Member for At<'_, TASKS> {
         holds: &mut dyn FnMut() -> bool,
         missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
     ) -> Result<()> {
-        let handle = self.assembly.handle.load(Ordering::Relaxed);
-        let reason = (self.assembly.reason)(self.function, handle);
-        let missing = || missing(&|process| liveness::loss(process).is_some());
+        let kind = match self.assembly.object {
+            (Object::File(_), _) => Kind::FileMeeting,
+            _ => Kind::Fence,
+        };
+        let reason = Reason {
+            function: self.function,
+            what: &|named| self.assembly.wait(kind, Whom::Any, named),
+        };
+        let missing = || missing(&|process| losses::loss(process).is_some());
         aside::until_stored(&reason, holds, &missing).map_err(explained)
     }
 
@@ -422,8 +451,8 @@ impl<const TASKS: bool> Member for At<'_, TASKS> {
     #[cold]
     fn failure(&self, lost: u32) -> Error {
         explained(match TASKS {
-            true => liveness::explain(lost),
-            false => liveness::error(&enter(), lost),
+            true => losses::explain(lost),
+            false => losses::error(&enter(), lost),
         })
     }
 }
@@ -467,7 +496,7 @@ mod tests {
                         rank,
                         medium: Medium::Memory(area),
                         notifiers: [None; RANKS].into(),
-                        reason: Reason::at_file,
+                        object: (Object::None, |_| None),
                         handle: AtomicI32::new(0),
                     });
                 });

@@ -6,13 +6,14 @@
 use super::differing::{self, Look};
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
-use crate::engine::liveness::DIFFERENT;
-use crate::engine::matching::{ANY_SOURCE, Key};
+use crate::engine::losses::DIFFERENT;
+use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, poll, until_at};
-use crate::engine::{Engine, enter_at, liveness};
+use crate::engine::waits::{Kind, Object, Wait, Whom};
+use crate::engine::{self, Engine, enter_at, liveness, losses};
 use crate::error::Result;
 use crate::os::monotonic_nanoseconds;
 use crate::transport::Loss;
@@ -267,7 +268,7 @@ impl<'a> CollContext<'a> {
                 let mut broken = Broken::default();
                 let gives_up = |engine: &mut Engine| {
                     let world = broken.give_up(self, engine, index)?;
-                    Some(liveness::error(engine, world))
+                    Some(losses::error(engine, world))
                 };
                 let message = (index, self.process(pending.peer));
                 tasks::completion(message, self.exact, gives_up).await
@@ -279,13 +280,18 @@ impl<'a> CollContext<'a> {
 
     fn block(&self, index: Index, peer: i32) -> Result<()> {
         let (mut watch, mut broken) = (Watch::default(), Broken::default());
-        until_at(engine_of(index), &self.reason(peer), |engine| {
+        let what = &|named: bool| Wait {
+            peer,
+            ..self.awaits([self.process(peer)], named)
+        };
+        let function = self.function;
+        until_at(engine_of(index), &Reason { function, what }, |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
                 if engine.checks_liveness()
                     && let Some(world) = broken.give_up(self, engine, index)
                 {
-                    return Some(Err(liveness::error(engine, world)));
+                    return Some(Err(losses::error(engine, world)));
                 }
                 return self.give_up(engine, index, peer, &mut watch);
             }
@@ -317,7 +323,7 @@ impl<'a> CollContext<'a> {
             return None;
         }
         engine.requests().release(index);
-        Some(Err(liveness::error(engine, process)))
+        Some(Err(losses::error(engine, process)))
     }
 
     /// A process of the communicator that has died, where all of its processes take part: no other one need come to its collective
@@ -329,7 +335,7 @@ impl<'a> CollContext<'a> {
         let groups = std::iter::once(comm.members()).chain(others);
         let mut processes =
             groups.flat_map(|group| (0..group.size()).map(|rank| group.process(rank)));
-        processes.find(|process| liveness::loss_by_death(*process))
+        processes.find(|process| engine::has_died(*process))
     }
 
     /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
@@ -339,12 +345,17 @@ impl<'a> CollContext<'a> {
         comm.staging.lost()
     }
 
-    fn reason(&self, peer: i32) -> Reason {
-        Reason {
-            function: self.function,
-            peer,
+    /// A wait for some processes, with the communicator's name or without.
+    pub fn awaits(&self, processes: impl IntoIterator<Item = u32>, named: bool) -> Wait {
+        let context = self.receive_context;
+        let comm = comm::get(self.communicator).filter(|comm| comm.has_context(context));
+        Wait {
+            // Steps without a communicator have a context for themselves.
+            object: comm.map_or(Object::Communicator(u64::from(context & !3)), Comm::object),
             tag: self.tag,
-            context: self.receive_context,
+            context,
+            name: comm.map_or(String::new(), |comm| comm.name_on_page(named)),
+            ..Wait::of(Kind::Collective, Whom::of(processes))
         }
     }
 
@@ -357,19 +368,17 @@ impl<'a> CollContext<'a> {
         }
     }
 
-    /// A wait for ranks that stage data.
-    pub fn staged_reason(&self) -> Reason {
-        Reason {
-            context: self.receive_context,
-            ..Reason::of(self.function)
-        }
-    }
-
     /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
         if matches!(self.wait, WaitMode::Block) {
-            let reason = self.reason(ANY_SOURCE);
-            until_at(self.engines.1, &reason, |_| holds().then_some(()));
+            let what = &|named: bool| Wait {
+                whom: Whom::Nobody,
+                ..self.awaits([], named)
+            };
+            let function = self.function;
+            until_at(self.engines.1, &Reason { function, what }, |_| {
+                holds().then_some(())
+            });
         } else {
             tasks::condition(holds).await;
         }
@@ -425,7 +434,7 @@ impl<'a> CollContext<'a> {
         let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
         let envelope = self.envelope(&engine, context, dest);
-        engine.send_failed(&envelope, liveness::failed(lost));
+        engine.send_failed(&envelope, losses::failed(lost));
     }
 
     #[inline]

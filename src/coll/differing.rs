@@ -6,7 +6,7 @@
 
 use super::args::CollArgs;
 use crate::comm::{self, COLLECTIVE, Comm, NOBODY};
-use crate::engine::liveness::DIFFERENT;
+use crate::engine::losses::DIFFERENT;
 use crate::error::{Class, Error};
 use crate::os::monotonic_nanoseconds;
 use crate::transport::calls::{Call, Calls};
@@ -340,7 +340,7 @@ pub fn note(of: Operation) {
 #[cold]
 pub fn error(of: Operation) -> Error {
     let Some(comm) = comm_of(of) else {
-        return crate::engine::liveness::explain(DIFFERENT);
+        return crate::engine::losses::explain(DIFFERENT);
     };
     let found = compare(comm, of);
     if let Some(calls) = comm.calls() {

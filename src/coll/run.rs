@@ -12,7 +12,7 @@ use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
 use super::{check, differing, dispatch, inter, staged};
 use crate::comm::{COLLECTIVE, Comm, NOBODY};
-use crate::engine::liveness::DIFFERENT;
+use crate::engine::losses::DIFFERENT;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, tasks};

@@ -7,7 +7,7 @@
 use super::context::{CollContext, Pending};
 use crate::comm::{Members, NOBODY, Nodes};
 use crate::datatype::Buffer;
-use crate::engine::liveness;
+use crate::engine::losses;
 use crate::error::{Class, Error, Result, fail};
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::collective::{Access, Geometry};
@@ -180,7 +180,7 @@ impl<'a> Team<'a> {
     pub fn result(self) -> Result<()> {
         match (self.failure.into_inner(), self.lost.into_inner()) {
             (None, NOBODY) => Ok(()),
-            (None, process) => Err(liveness::explain(process)),
+            (None, process) => Err(losses::explain(process)),
             (Some(error), _) => Err(error),
         }
     }

@@ -12,6 +12,7 @@ mod title;
 mod waits;
 
 use crate::attr::Attributes;
+use crate::engine::losses::{self, Cause};
 use crate::engine::{self, links, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::{Class, Result, fail};
@@ -25,7 +26,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
-use crate::transport::{Heap, SharedWith};
+use crate::transport::{Heap, Loss, SharedWith};
 pub use engines::engines_offered_by;
 use engines::mapping_of;
 pub use members::Members;
@@ -35,6 +36,7 @@ pub use own_process::{job, me};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 pub use title::{Made, Maker};
+pub use waits::name_of_context;
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);
@@ -129,7 +131,7 @@ pub struct Comm {
     nodes: OnceBox<Option<Nodes>>,
 }
 
-/// In place of a lost process. See also [`engine::liveness::DIFFERENT`].
+/// In place of a lost process. See also [`engine::losses::DIFFERENT`].
 pub const NOBODY: u32 = u32::MAX;
 
 impl Comm {
@@ -307,7 +309,10 @@ impl Comm {
         let processes = (0..self.size()).map(|rank| self.members().process(rank));
         match heap.share_with(processes.filter_map(engine::seat_of)) {
             Ok(Some(with)) => Ok(with),
-            Ok(None) => fail!(Class::Other, "a rank of {} has died", self.title()),
+            Ok(None) => {
+                let text = format!("a rank of {} has died", self.title());
+                Err(losses::error_of(Cause::Lost(Some(Loss::Exited)), text))
+            }
             Err(why) => fail!(Class::NoMem, "there is no memory to be shared: {why}"),
         }
     }

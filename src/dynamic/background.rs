@@ -1,6 +1,8 @@
 //! Work that blocks in the kernel, done by a thread of its own while the call makes progress.
 
-use crate::engine::{wait, wake_own_threads};
+use crate::engine::wait::{self, Reason};
+use crate::engine::waits::{Kind, Wait, Whom};
+use crate::engine::wake_own_threads;
 use crate::error::{Class, Error, Result};
 use crate::os::threads;
 use parking_lot::Mutex;
@@ -27,7 +29,8 @@ pub fn run<T: Send + 'static>(
             format!("no thread can be started to wait for a connection: {error}"),
         )
     })?;
-    let result = wait::until(&wait::Reason::of(function), |_| slot.lock().take());
+    let what = &|_: bool| Wait::of(Kind::Connection, Whom::Outside);
+    let result = wait::until(&Reason { function, what }, |_| slot.lock().take());
     // It has nothing left to do but to wake this one; then its stack is given back.
     let _ = thread.join();
     result

@@ -8,8 +8,10 @@ use super::card::Card;
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
 use crate::engine::far;
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;
+use crate::transport::Loss;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -259,12 +261,12 @@ pub fn reach(place: usize, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
                 Err(error) => why.push(format!("{address}: {}", port::why(&error))),
             }
         }
-        fail!(
-            Class::Other,
+        let text = format!(
             "rank {other} of the other group, on {}, cannot be reached by TCP ({})",
             card.host,
             why.join("; ")
-        )
+        );
+        Err(losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text))
     };
     wanted.into_iter().map(reach_one).collect()
 }

@@ -5,6 +5,7 @@
 //! at a time that it is accepted.
 
 use super::reception::{Addresses, GREETING_TIME, Reception};
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses::{self, end_in_silence};
 use crate::sync::{AtomicBool, Ordering};
@@ -85,7 +86,8 @@ pub fn why(error: &std::io::Error) -> String {
 }
 
 fn lost(error: std::io::Error) -> Error {
-    failed("the connection to the other group is lost", why(&error))
+    let text = format!("the connection to the other group is lost: {}", why(&error));
+    losses::error_of(Cause::Meeting, text)
 }
 
 /// Opens a port at these addresses; `number`: its TCP port, 0 for any.

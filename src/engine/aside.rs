@@ -4,7 +4,7 @@
 //! after each announcement and each sleep.
 
 use super::wait::{self, Looks, Reason};
-use super::{WAITER, liveness};
+use super::{WAITER, losses};
 use crate::error::Result;
 use crate::node;
 use crate::os::schedule;
@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_millis(10);
 ///
 /// Errors: as there.
 pub fn until_stored(
-    reason: &Reason,
+    reason: &Reason<'_>,
     holds: &mut dyn FnMut() -> bool,
     missing: &dyn Fn() -> Option<u32>,
 ) -> Result<()> {
@@ -26,7 +26,7 @@ pub fn until_stored(
         return wait::until_stored(0, reason, holds, &|_| missing());
     }
     let mut looks = Looks::default();
-    until(|| looks.look(false, holds, missing)).map_err(liveness::explain)
+    until(|| looks.look(false, holds, missing)).map_err(losses::explain)
 }
 
 /// Asks `done` again and again until it returns a result. Nothing makes progress in here but what other threads and processes do.

@@ -11,7 +11,7 @@ use super::receive::key_of;
 use super::requests::{Index, NOT_POSTED};
 use super::send::Envelope;
 use super::unexpected::status;
-use super::{Engine, liveness};
+use super::{Engine, losses};
 use crate::group::names;
 use crate::transport::{Header, Packet, Route};
 
@@ -65,7 +65,7 @@ impl Engine {
         let failed = match names::is_foreign(packet.process) {
             // Numbers of the other job.
             true => Failed {
-                process: liveness::SOMEBODY,
+                process: losses::SOMEBODY,
                 ..failed
             },
             false => failed,
@@ -92,7 +92,7 @@ impl Engine {
         let request = self.requests.at(index);
         request.status = status(key, 0);
         request.posted = NOT_POSTED;
-        request.error = Some(liveness::told(failed));
+        request.error = Some(losses::told(failed));
         self.complete(index);
     }
 }

@@ -5,12 +5,13 @@
 
 use super::guests::{forget, new_page};
 use super::links::{self, Hold, Way, node_of};
+use super::losses::{self, Cause};
 use super::{WAITER, enter, lifelines};
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 use crate::group::names;
 use crate::os::addresses;
 use crate::transport::net::{Guest, Invitation, Net};
-use crate::transport::{Peer, Route, Table, Transport, Waiter};
+use crate::transport::{Loss, Peer, Route, Table, Transport, Waiter};
 use parking_lot::Mutex;
 use std::net::TcpStream;
 use std::sync::{Arc, OnceLock};
@@ -154,6 +155,6 @@ pub fn connect(invitation: Invitation, met: Vec<FarPeer<'_>>) -> Result<Hold> {
     match failed {
         None => Ok(hold),
         // The hold ends what was begun.
-        Some(text) => Err(Error::new(Class::Other, text)),
+        Some(text) => Err(losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text)),
     }
 }

@@ -43,11 +43,8 @@ pub(super) fn exchanged(engine: &mut Engine, process: u32) -> (u32, u32) {
 
 /// Whether nothing is to be expected from any of these.
 pub(super) fn are_deserted(engine: &Engine, processes: &[u32]) -> bool {
-    let is_gone = |process: &u32| {
-        let peer = engine.peer(*process);
-        peer.state() == State::Finalized || peer.has_died()
-    };
-    processes.iter().all(is_gone)
+    let mut all = processes.iter();
+    all.all(|process| engine.peer(*process).has_gone())
 }
 
 impl Engine {

@@ -4,16 +4,14 @@
 //! checks whether what it waits for can still come ([`Asked`]). Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
 //! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
-use super::packets::Failed;
+use super::losses::error;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, links, numbers, table, tasks};
-use crate::error::{Class, Error};
-use crate::events::{self, Event};
-use crate::group::names;
+use super::{Engine, EngineCursor, for_each, has_threads, links, numbers, tasks};
+use crate::error::Error;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
-use crate::transport::{Loss, Route, State, deaths};
+use crate::transport::{Loss, Route, deaths};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -88,125 +86,10 @@ pub fn has_ended(engine: &Engine, process: u32) -> bool {
     of(engine, process).is_some_and(Loss::is_end)
 }
 
-/// Whether a rank has ended without MPI_Finalize, or cannot be reached.
-pub fn has_died(engine: &Engine, process: u32) -> bool {
-    engine.peer(process).has_died()
-}
-
-/// As [`of`], on any thread, and of [`SOMEBODY`].
-pub fn loss(process: u32) -> Option<Loss> {
-    match process {
-        SOMEBODY => Some(Loss::Exited),
-        _ => table()?.of(process).loss_by_look(),
-    }
-}
-
-/// As [`has_died`], on any thread, of a process that shares memory with this one. One that cannot be reached lives, and gives its
-/// locks back.
-#[inline]
-pub fn loss_by_death(process: u32) -> bool {
-    table().is_some_and(|table| {
-        let peer = table.of(process);
-        match peer.seat {
-            Some(_) => peer.page.has_died(),
-            None => peer.has_died(),
-        }
-    })
-}
-
 /// Takes a process for lost, because a connection to it has broken that messages do not use.
 #[cold]
 pub fn lose(engine: &mut Engine, process: u32, why: &str) {
     engine.transport.lose(process, why);
-}
-
-/// The error of a wait for a lost rank.
-#[cold]
-pub fn error(engine: &Engine, process: u32) -> Error {
-    if process == DIFFERENT {
-        return explained(None, process);
-    }
-    events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
-    let loss = match process {
-        SOMEBODY => loss(process),
-        _ => of(engine, process),
-    };
-    explained(loss, process)
-}
-
-/// As [`error`], on any thread, and no tool is told.
-#[cold]
-pub fn explain(process: u32) -> Error {
-    match process {
-        DIFFERENT => explained(None, process),
-        _ => explained(loss(process), process),
-    }
-}
-
-/// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
-pub const DIFFERENT: u32 = u32::MAX - 2;
-
-/// Whether a process has left MPI_Finalize since it was found in there.
-fn has_finalized(process: u32) -> bool {
-    let known = table().filter(|table| table.has(process));
-    known.is_some_and(|table| table.of(process).state() == State::Finalized)
-}
-
-fn explained(loss: Option<Loss>, process: u32) -> Error {
-    if process == DIFFERENT {
-        let text = "the ranks have called different collective operations, or with different amounts of data";
-        return Error::new(Class::Other, text).of_loss(process);
-    }
-    let why = match loss {
-        Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
-        Some(Loss::Exited) => "has ended",
-        // Not to this one, which was told: the news of a death on another host is on its way.
-        None if !has_finalized(process) => "has ended, or is lost to another rank",
-        Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
-        Some(Loss::Finalizing) | None => {
-            "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
-             ranks or tags"
-        }
-    };
-    let who = match names::is_foreign(process) {
-        _ if process == SOMEBODY => "a process of another job".to_owned(),
-        false => format!("rank {process} of MPI_COMM_WORLD"),
-        true => format!("rank {} of another job", names::of(process).rank),
-    };
-    Error::new(Class::Other, format!("{who} {why}")).of_loss(process)
-}
-
-/// The error of a wait for a message whose sender has lost a process.
-#[cold]
-pub(super) fn told(failed: Failed) -> Error {
-    if failed.process != DIFFERENT {
-        events::raise(Event::PeerLost, || [failed.process.into(), 0, 0, 0, 0]);
-    }
-    explained(failed.loss, failed.process)
-}
-
-/// In place of a lost process that the other has another number for. `u32::MAX` says of communicators and teams that nobody is lost.
-pub const SOMEBODY: u32 = u32::MAX - 1;
-
-/// The number by which others are told of a lost process.
-pub fn number_for_others(process: u32) -> u32 {
-    match process {
-        DIFFERENT => DIFFERENT,
-        _ if names::is_foreign(process) => SOMEBODY,
-        _ => process,
-    }
-}
-
-/// What others are told of a lost process.
-pub fn failed(process: u32) -> Failed {
-    let loss = match process {
-        DIFFERENT => None,
-        _ => loss(process),
-    };
-    Failed {
-        process: number_for_others(process),
-        loss,
-    }
 }
 
 /// Has a waiting call check whether it can go on: its closure sees [`Engine::checks_liveness`].
@@ -305,6 +188,12 @@ pub fn give_up_all(cursor: &mut EngineCursor, handles: &[i32], how: GivesUp) {
     }
 }
 
+/// Whether a send is the other half of an exchange with this receive.
+fn is_partner(send: &Request, receive: Index) -> bool {
+    let extra = send.extra.as_ref();
+    extra.is_some_and(|extra| extra.partner == Some(receive))
+}
+
 impl Engine {
     /// Whether waiting calls are to check if what they wait for can still come.
     #[inline(always)]
@@ -326,14 +215,16 @@ impl Engine {
         }
         let error = error(self, process);
         self.end_by(index, error);
-        // The other half of an exchange.
-        let partner = |request: &Request| {
-            let extra = request.extra.as_ref();
-            extra.is_some_and(|extra| extra.partner == Some(index))
-        };
-        for send in self.sends(partner) {
+        for send in self.sends(|send| is_partner(send, index)) {
             self.give_up(send, how);
         }
+    }
+
+    /// The processes that the sends go to that complete together with a receive.
+    pub fn partners(&mut self, index: Index) -> Vec<u32> {
+        let sends = self.sends(|send| is_partner(send, index));
+        let process = |send: &Index| self.requests.at(*send).process;
+        sends.iter().map(process).collect()
     }
 
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.

@@ -54,7 +54,7 @@ pub fn long_waits() -> u64 {
 #[inline(never)]
 pub(super) fn long_wait<R>(
     engines: u32,
-    reason: &Reason,
+    reason: &Reason<'_>,
     spins: u64,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> R {
@@ -108,7 +108,7 @@ pub(super) fn long_wait<R>(
             if waited > NAMED_AFTER
                 && let Some(published) = published.as_mut()
             {
-                published.name();
+                published.name(reason);
             }
             if tasks::prepare_sleep() {
                 began = 0;
@@ -172,7 +172,7 @@ enum Slept<R> {
 /// one runs: after an `idle` wake-up a thread sleeps for a short while for its own engines only.
 fn sleep<R>(
     engines: u32,
-    reason: &Reason,
+    reason: &Reason<'_>,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
     idle: bool,
     asked: &Asked,
@@ -203,7 +203,8 @@ fn sleep<R>(
         false => liveness::interval(),
     };
     events::raise(Event::SleepBegun, || {
-        events::message(reason.context, reason.peer, reason.tag, 0)
+        let wait = (reason.what)(false);
+        events::message(wait.context, wait.peer, wait.tag, 0)
     });
     let began = if Event::SleepEnded.is_heard() {
         events::now()

@@ -22,6 +22,7 @@ mod lifelines;
 pub mod links;
 pub mod liveness;
 pub mod long_wait;
+pub mod losses;
 pub mod mapping;
 pub mod matching;
 pub mod packets;
@@ -55,6 +56,7 @@ pub use entry::{
 use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
+pub use crate::transport::waits;
 use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
@@ -108,6 +110,12 @@ pub fn shares_memory(process: u32) -> bool {
 /// The index of a process in this one's segment, if it is there.
 pub fn seat_of(process: u32) -> Option<usize> {
     table()?.seat_of(process)
+}
+
+/// Whether a process has died, on any thread; see [`Table::has_died`].
+#[inline]
+pub fn has_died(process: u32) -> bool {
+    table().is_some_and(|table| table.has_died(process))
 }
 
 /// This process's own page in the table.
@@ -184,11 +192,15 @@ static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
 /// What [`counts`] said when this process last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
     let last = *LAST.lock();
-    own_page().map_or(last, |status| Counts {
-        posted: status.posted.load(Ordering::Relaxed).into(),
-        unexpected: status.unexpected.load(Ordering::Relaxed).into(),
-        sending: status.sending.load(Ordering::Relaxed).into(),
-        ..last
+    let waits = own_page().and_then(|page| page.waits.read());
+    waits.map_or(last, |waits| {
+        let [posted, unexpected, sending] = waits.queues.map(u64::from);
+        Counts {
+            posted,
+            unexpected,
+            sending,
+            ..last
+        }
     })
 }
 

@@ -5,69 +5,52 @@
 use super::wait::{FILE, Reason, WINDOW};
 use super::{enter_at, own_page};
 use crate::os::monotonic_nanoseconds;
-use crate::sync::Ordering;
 use crate::transport::Page;
+use crate::transport::waits::{Kind, Wait, Waits, Whom};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 
-/// Returns the name of the communicator that a context belongs to.
-type NameOfContext = fn(u32) -> Option<String>;
-static NAME_OF_CONTEXT: OnceLock<NameOfContext> = OnceLock::new();
+/// Returns what a request for an access to the window or file of a handle waits for, with the name or without.
+type OfHandle = fn(i32, bool) -> Option<Wait>;
+static OF_WINDOW: OnceLock<OfHandle> = OnceLock::new();
+static OF_FILE: OnceLock<OfHandle> = OnceLock::new();
 
-/// Tells the engine, which knows no communicators, how to name them on the status page.
-pub fn name_contexts_by(name: NameOfContext) {
-    let _ = NAME_OF_CONTEXT.set(name);
+/// Tells the engine, which knows no windows, how to describe waits for requests of theirs.
+pub fn describe_windows_by(describe: OfHandle) {
+    let _ = OF_WINDOW.set(describe);
 }
 
-/// The name of the communicator that a context belongs to, if it has one.
-pub fn name_of_context(context: u32) -> Option<String> {
-    NAME_OF_CONTEXT.get().and_then(|name| name(context))
+/// As [`describe_windows_by`], of files.
+pub fn describe_files_by(describe: OfHandle) {
+    let _ = OF_FILE.set(describe);
 }
 
-/// Returns what the window or file of a handle is called.
-type NameOfHandle = fn(i32) -> Option<String>;
-static NAME_OF_WINDOW: OnceLock<NameOfHandle> = OnceLock::new();
-static NAME_OF_FILE: OnceLock<NameOfHandle> = OnceLock::new();
-
-/// Tells the engine, which knows no windows, how to name them on the status page.
-pub fn name_windows_by(name: NameOfHandle) {
-    let _ = NAME_OF_WINDOW.set(name);
-}
-
-/// As [`name_windows_by`], of files.
-pub fn name_files_by(name: NameOfHandle) {
-    let _ = NAME_OF_FILE.set(name);
-}
-
-/// What the object of a wait is called.
-fn name_of(reason: &Reason) -> Option<String> {
-    match reason.context {
-        WINDOW => NAME_OF_WINDOW.get().and_then(|name| name(reason.tag)),
-        FILE => NAME_OF_FILE.get().and_then(|name| name(reason.tag)),
-        context => name_of_context(context),
-    }
-}
-
-struct Wait {
-    number: u64,
-    reason: Reason,
-    /// CLOCK_MONOTONIC nanoseconds.
-    since: u64,
-    /// The communicator's, window's or file's, once it was asked for.
-    name: Option<String>,
+/// What a wait for a request without messages waits for: one of a window or file, or a generalised one.
+pub fn without_messages(context: u32, owner: i32, named: bool) -> Wait {
+    let describe = match context {
+        WINDOW => OF_WINDOW.get(),
+        FILE => OF_FILE.get(),
+        _ => None,
+    };
+    let described = describe.and_then(|describe| describe(owner, named));
+    // The program completes a generalised request, maybe on another thread.
+    described.unwrap_or_else(|| Wait::of(Kind::Generalized, Whom::Outside))
 }
 
 #[derive(Default)]
-struct Waits {
+struct List {
     /// Numbers given so far.
     last: u64,
-    /// In the order in which they were published.
-    list: Vec<Wait>,
+    /// When the last wait began.
+    queues: [u32; 3],
+    /// In the order in which they were published; with their numbers.
+    waits: Vec<(u64, Waits)>,
 }
 
-static WAITS: Mutex<Waits> = Mutex::new(Waits {
+static LIST: Mutex<List> = Mutex::new(List {
     last: 0,
-    list: Vec::new(),
+    queues: [0; 3],
+    waits: Vec::new(),
 });
 
 /// A wait that others can see, for as long as this lives.
@@ -79,25 +62,26 @@ pub struct Published {
 
 impl Published {
     /// Publishes a wait of this thread, in an engine of this number, that has begun `now`. `None`: there is no page.
-    pub fn begin(reason: &Reason, number: u32, now: u64) -> Option<Published> {
+    pub fn begin(reason: &Reason<'_>, number: u32, now: u64) -> Option<Published> {
         let page = own_page()?;
-        {
+        let queues = {
             let engine = enter_at(number);
             let (posted, unexpected) = (engine.posted.len(), engine.unexpected.len());
-            page.posted.store(posted as u32, Ordering::Relaxed);
-            page.unexpected.store(unexpected as u32, Ordering::Relaxed);
-            page.sending.store(engine.sending, Ordering::Relaxed);
-        }
-        let mut waits = WAITS.lock();
-        waits.last += 1;
-        let number = waits.last;
-        waits.list.push(Wait {
-            number,
-            reason: *reason,
+            [posted as u32, unexpected as u32, engine.sending]
+        };
+        let waits = Waits {
+            threads: 1,
             since: now,
-            name: None,
-        });
-        waits.show(page, waits.list.len() == 1);
+            queues,
+            function: reason.function.into(),
+            wait: (reason.what)(false),
+        };
+        let mut list = LIST.lock();
+        list.last += 1;
+        list.queues = queues;
+        let number = list.last;
+        list.waits.push((number, waits));
+        list.show(page);
         Some(Published {
             number,
             page,
@@ -106,53 +90,77 @@ impl Published {
     }
 
     /// Names the communicator, window or file, if it was not named yet. Finding the name takes its time.
-    pub fn name(&mut self) {
+    pub fn name(&mut self, reason: &Reason<'_>) {
         if std::mem::replace(&mut self.named, true) {
             return;
         }
-        let position = |waits: &Waits| waits.list.iter().position(|it| it.number == self.number);
-        let reason = {
-            let waits = WAITS.lock();
-            position(&waits).map(|at| waits.list[at].reason)
-        };
         // Not under the lock: communicators, windows and files have locks of their own.
-        let name = reason.and_then(|reason| name_of(&reason));
-        let mut waits = WAITS.lock();
-        if let Some(at) = position(&waits) {
-            waits.list[at].name = name;
-            waits.show(self.page, at == 0);
+        let wait = (reason.what)(true);
+        let mut list = LIST.lock();
+        if let Some(at) = list.position(self.number) {
+            list.waits[at].1.wait = wait;
+            list.show(self.page);
         }
     }
 }
 
 impl Drop for Published {
     fn drop(&mut self) {
-        let mut waits = WAITS.lock();
-        if let Some(at) = waits.list.iter().position(|it| it.number == self.number) {
-            waits.list.remove(at);
-            waits.show(self.page, at == 0);
+        let mut list = LIST.lock();
+        if let Some(at) = list.position(self.number) {
+            list.waits.remove(at);
+            list.show(self.page);
         }
     }
 }
 
-impl Waits {
-    /// Writes how many wait, and of the oldest all, if that is `new` there.
-    fn show(&self, page: &Page, new: bool) {
-        let count = self.list.len() as u32;
-        match self.list.first() {
-            Some(wait) if new => {
-                page.function.store(wait.reason.function);
-                page.peer.store(wait.reason.peer, Ordering::Relaxed);
-                page.tag.store(wait.reason.tag, Ordering::Relaxed);
-                page.context.store(wait.reason.context, Ordering::Relaxed);
-                page.communicator
-                    .store(wait.name.as_deref().unwrap_or_default());
-                page.since.store(wait.since, Ordering::Relaxed);
-            }
-            Some(_) => {}
+impl List {
+    fn position(&self, number: u64) -> Option<usize> {
+        self.waits.iter().position(|(of, _)| *of == number)
+    }
+
+    /// Writes how many wait, and of the oldest all.
+    fn show(&self, page: &Page) {
+        let oldest = self.waits.first().map(|(_, waits)| waits.clone());
+        page.waits.write(&Waits {
+            threads: self.waits.len() as u32,
+            queues: self.queues,
             // From now on it does something else.
-            None => page.since.store(monotonic_nanoseconds(), Ordering::Relaxed),
-        }
-        page.waiting.store(count, Ordering::Release);
+            ..oldest.unwrap_or_else(|| Waits {
+                since: monotonic_nanoseconds(),
+                ..Waits::default()
+            })
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_shows_the_longest_wait_that_is_not_over() {
+        let page = Page::default();
+        let mut list = List::default();
+        let wait = |process: u32| Waits {
+            threads: 1,
+            since: process.into(),
+            function: "MPI_Recv".into(),
+            wait: Wait::of(Kind::Receive, Whom::of([process])),
+            ..Waits::default()
+        };
+        let shown = |list: &List| {
+            list.show(&page);
+            let waits = page.waits.read().unwrap();
+            (waits.threads, waits.wait.whom)
+        };
+        list.waits.push((1, wait(7)));
+        list.waits.push((2, wait(8)));
+        assert_eq!(shown(&list), (2, Whom::of([7])));
+        list.waits.remove(0);
+        assert_eq!(shown(&list), (1, Whom::of([8])));
+        list.waits.clear();
+        assert_eq!(shown(&list).0, 0);
+        assert_ne!(page.waits.read().unwrap().since, 8);
     }
 }

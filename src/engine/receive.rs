@@ -11,7 +11,7 @@ use super::progress::Handled;
 use super::protocol::Response;
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::unexpected::{Message, status};
-use super::{Engine, liveness};
+use super::{Engine, losses};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error, Result};
@@ -207,7 +207,7 @@ impl Engine {
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
         if let Some(failed) = found.failed {
-            self.requests.at(index).error = Some(liveness::told(failed));
+            self.requests.at(index).error = Some(losses::told(failed));
         }
         if let Some(own) = found.own {
             self.end_rendezvous(own);

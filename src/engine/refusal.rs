@@ -6,10 +6,10 @@
 //! wait for it; else that call ends it with an error ([`super::liveness`]), at the latest MPI_Finalize completes it.
 
 use super::Engine;
+use super::for_each;
 use super::liveness::KIND_OF_CONTEXT;
 use super::packets::{self, Cts};
 use super::requests::{Answer, Index, Kind, Request};
-use super::{for_each, published};
 use crate::events::Event;
 
 /// The sends of this process that were refused, and that no call reports.
@@ -40,8 +40,8 @@ pub fn refuse_all(refuses: bool) {
     });
 }
 
-/// What to tell the user about messages that were refused, once; to be asked while there are communicators.
-pub fn report() -> Option<String> {
+/// What to tell the user about messages that were refused, once; to be asked while there are communicators. `name_of` names that of a context.
+pub fn report(name_of: impl FnOnce(u32) -> Option<String>) -> Option<String> {
     let mut all = Refused::default();
     for_each(|engine| {
         let refused = std::mem::take(&mut engine.refused);
@@ -55,7 +55,7 @@ pub fn report() -> Option<String> {
         bytes,
         context,
     } = all.first?;
-    let communicator = published::name_of_context(context);
+    let communicator = name_of(context);
     let communicator = communicator.as_deref().unwrap_or("a freed communicator");
     let more = match all.count - 1 {
         0 => String::new(),

@@ -6,7 +6,7 @@
 
 use super::requests::{self, Extra, Index, Kind, Phase, Request, Restart};
 use super::wait::Watch;
-use super::{Engine, EngineCursor, enter_at, liveness, wake_own_threads};
+use super::{Engine, EngineCursor, enter_at, losses, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::os::monotonic_nanoseconds;
@@ -163,7 +163,7 @@ fn give_up(tasks: &mut Vec<Task>) {
         let engine = cursor.at(requests::engine_of(task.waits_for));
         let is_gone = task.watch.is_gone(engine, task.from);
         if is_gone && !engine.progresses() && engine.cancel_receive(task.waits_for) {
-            let error = liveness::error(engine, task.from);
+            let error = losses::error(engine, task.from);
             engine.requests().at(task.waits_for).error = Some(error);
         }
     }

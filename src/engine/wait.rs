@@ -8,11 +8,11 @@
 
 use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
-use super::{liveness, long_wait, numbers, spin_limit, tasks};
+use super::{liveness, long_wait, losses, numbers, spin_limit, tasks};
 use crate::error::Result;
 use crate::os::turns::{FIRST_YIELDS, LOOKS, LOOKS_PER_CHECK, OWN_POLLS, POLLS_BEFORE_CHECK};
 use crate::os::{monotonic_nanoseconds, schedule};
-pub use crate::transport::peer::{FILE, WINDOW};
+use crate::transport::waits::Wait;
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
@@ -39,51 +39,18 @@ const NET_LOOK: u64 = 16;
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
 
+/// [`Request::context`](super::requests::Request::context) of an access to a window: its owner is the window.
+pub const WINDOW: u32 = u32::MAX - 1;
+/// As [`WINDOW`], of a file.
+pub const FILE: u32 = u32::MAX - 2;
+
 /// What a call waits for, for reports.
-#[derive(Clone, Copy, Debug)]
-pub struct Reason {
+#[derive(Clone, Copy)]
+pub struct Reason<'a> {
     /// The MPI function.
     pub function: &'static str,
-    /// Rank in the communicator; -2 any.
-    pub peer: i32,
-    /// -1 any. The handle of a window or file.
-    pub tag: i32,
-    /// [`WINDOW`], [`FILE`]: no messages are waited for.
-    pub context: u32,
-}
-
-impl Reason {
-    /// A wait for no particular message.
-    pub const fn of(function: &'static str) -> Self {
-        Self {
-            function,
-            peer: super::matching::ANY_SOURCE,
-            tag: super::matching::ANY_TAG,
-            context: u32::MAX,
-        }
-    }
-
-    /// A wait at a window, for something that concerns this target rank, or all.
-    pub const fn at_window(function: &'static str, target: Option<i32>, window: i32) -> Self {
-        Self {
-            function,
-            peer: match target {
-                Some(rank) => rank,
-                None => super::matching::ANY_SOURCE,
-            },
-            tag: window,
-            context: WINDOW,
-        }
-    }
-
-    /// A wait for an operation on a file; 0: on any, or one that has no handle yet.
-    pub const fn at_file(function: &'static str, file: i32) -> Self {
-        let mut reason = Self::of(function);
-        if file != 0 {
-            (reason.tag, reason.context) = (file, FILE);
-        }
-        reason
-    }
+    /// Describes the wait, with the object's name or without. Called outside of the engines and only when the wait is no longer short.
+    pub what: &'a dyn Fn(bool) -> Wait,
 }
 
 /// Notices that a message of a collective operation will never come: its sender is finalizing or has exited, and has not sent it. What it
@@ -132,7 +99,7 @@ impl Watch {
 
 /// Makes progress until `done` returns a result. `done` is called with the first engine after each poll.
 #[inline(always)]
-pub fn until<R>(reason: &Reason, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+pub fn until<R>(reason: &Reason<'_>, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
     until_at(0, reason, done)
 }
 
@@ -140,7 +107,7 @@ pub fn until<R>(reason: &Reason, done: impl FnMut(&mut Engine) -> Option<R>) -> 
 #[inline(always)]
 pub fn until_at<R>(
     number: u32,
-    reason: &Reason,
+    reason: &Reason<'_>,
     mut done: impl FnMut(&mut Engine) -> Option<R>,
 ) -> R {
     until_in(1 << number, reason, |cursor| done(cursor.at(number)))
@@ -150,7 +117,7 @@ pub fn until_at<R>(
 #[inline(always)]
 pub fn until_in<R>(
     engines: u32,
-    reason: &Reason,
+    reason: &Reason<'_>,
     mut done: impl FnMut(&mut EngineCursor) -> Option<R>,
 ) -> R {
     let first = first_of(engines);
@@ -218,14 +185,14 @@ pub fn soon(oversubscribed: bool, mut holds: impl FnMut() -> bool) -> bool {
 /// Errors: MPI_ERR_OTHER, that process is lost.
 pub fn until_stored(
     number: u32,
-    reason: &Reason,
+    reason: &Reason<'_>,
     holds: &mut dyn FnMut() -> bool,
     missing: &dyn Fn(&Engine) -> Option<u32>,
 ) -> Result<()> {
     let mut looks = Looks::default();
     until_at(number, reason, |engine| {
         let found = looks.look(engine.checks_liveness(), holds, || missing(engine))?;
-        Some(found.map_err(|process| liveness::error(engine, process)))
+        Some(found.map_err(|process| losses::error(engine, process)))
     })
 }
 

@@ -17,10 +17,12 @@ use super::file::File;
 use super::ranges::{self, Ranges};
 use super::view::{View, ViewAt};
 use crate::datatype::Buffer;
+use crate::engine::losses::{self, Cause};
 use crate::engine::published::Published;
 use crate::engine::wait::Reason;
-use crate::engine::{aside, liveness};
-use crate::error::{Class, Error, Result};
+use crate::engine::waits::{Kind, Whom};
+use crate::engine::{self, aside};
+use crate::error::{Error, Result};
 use crate::os::backoff::Backoff;
 use crate::os::file::File as Descriptor;
 use crate::os::monotonic_nanoseconds;
@@ -50,12 +52,16 @@ impl Locker for Access<'_> {
     }
 
     fn has_died(&self, process: u32) -> bool {
-        liveness::loss_by_death(process)
+        engine::has_died(process)
     }
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {
         let missing = || self.has_died(process).then_some(process);
-        let reason = Reason::at_file(self.function, self.file.handle);
+        let assembly = &self.file.board.assembly;
+        let reason = Reason {
+            function: self.function,
+            what: &|named| assembly.wait(Kind::RangeLock, Whom::of([process]), named),
+        };
         aside::until_stored(&reason, holds, &missing).map_err(|_| self.failure(process))
     }
 
@@ -69,7 +75,7 @@ impl Locker for Access<'_> {
             "rank {process} of MPI_COMM_WORLD has ended in an atomic access to {}, and its lock is lost",
             self.file.title()
         );
-        Error::new(Class::ProcFailed, text)
+        losses::error_of(Cause::Holder, text)
     }
 }
 
@@ -206,15 +212,14 @@ impl File {
         if descriptor.try_lock(first, bytes, range.exclusive)? {
             return Ok(());
         }
-        let mut published = (!aside::is_here())
-            .then(|| {
-                let reason = Reason::at_file(function, self.handle);
-                Published::begin(&reason, 0, monotonic_nanoseconds())
-            })
-            .flatten();
-        if let Some(published) = &mut published {
-            published.name();
-        }
+        let assembly = &self.board.assembly;
+        let reason = Reason {
+            function,
+            // Of whatever job and host.
+            what: &|_| assembly.wait(Kind::RangeLock, Whom::Outside, true),
+        };
+        let _published =
+            (!aside::is_here()).then(|| Published::begin(&reason, 0, monotonic_nanoseconds()));
         descriptor.lock(first, bytes, range.exclusive)
     }
 }

@@ -11,7 +11,7 @@
 use super::pointer::{Apart, Pointer};
 use crate::assembly::{self, Area, Assembly, Line, no_memory, the_heap};
 use crate::comm::{Comm, Maker, Nodes};
-use crate::engine::wait::Reason;
+use crate::engine::waits::Object;
 use crate::error::{Class, Result, fail};
 use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
@@ -126,13 +126,14 @@ impl Drop for Reserved {
 }
 
 impl Board {
-    /// The board at an offset of the heap, as all ranks have been told, which this one has helped to reserve. Collective.
+    /// The board at an offset of the heap, as all ranks have been told, which this one has helped to reserve; `file` is for its waits. Collective.
     ///
     /// Errors: MPI_ERR_INTERN; of ranks on several nodes those of MPI_Comm_dup.
     pub fn new(
         comm: &Comm,
         function: &'static str,
         offset: u64,
+        file: (Object, assembly::NameOf),
         reserved: &mut Reserved,
     ) -> Result<Board> {
         let ranks = comm.size();
@@ -158,7 +159,7 @@ impl Board {
             _ => None,
         };
         Ok(Board {
-            assembly: Assembly::new(comm, Maker::FileOpen, function, area, Reason::at_file)?,
+            assembly: Assembly::new(comm, Maker::FileOpen, function, area, file)?,
             shared,
             shared_with: reserved.shared_with.take(),
             firsts,

@@ -11,6 +11,7 @@ use super::operations::Operations;
 use super::ranges::Ranges;
 use super::view::View;
 use crate::engine::published;
+use crate::engine::waits::{Kind, Whom};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table};
@@ -152,7 +153,10 @@ pub fn handle_of(pointer: usize) -> i32 {
 }
 
 pub(super) fn add(make: impl FnOnce(i32) -> File) -> Result<&'static File> {
-    published::name_files_by(name_of);
+    published::describe_files_by(|handle, named| {
+        let assembly = &get(handle)?.board.assembly;
+        Some(assembly.wait(Kind::FileAccess, Whom::Any, named))
+    });
     TABLE.insert_with(make)
 }
 
@@ -163,7 +167,7 @@ pub(super) fn remove(handle: i32) {
 }
 
 /// How status pages name a file: by its path, of which the end is left if it is long.
-fn name_of(handle: i32) -> Option<String> {
+pub(super) fn name_of(handle: i32) -> Option<String> {
     let path = get(handle)?.path.to_string_lossy().into_owned();
     Some(shortened(path))
 }

@@ -12,8 +12,9 @@ use super::hints;
 use super::operations::Operations;
 use super::pointer::{self, Pointer};
 use super::view::View;
-use crate::assembly::{agree_on, has_failed};
+use crate::assembly::{self, NameOf, agree_on, has_failed};
 use crate::comm::Comm;
+use crate::engine::waits::Object;
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
@@ -132,14 +133,18 @@ pub fn open(
 ) -> Result<&'static File> {
     let brought = checked(wish).and_then(|wish| Ok((wish, Reserved::new(comm)?)));
     let words = match &brought {
-        Ok((wish, reserved)) => [0, wish.amode as u64, reserved.offset()],
-        Err(_) => [0; 3],
+        Ok((wish, reserved)) => {
+            let birth = assembly::new_birth(comm);
+            [0, wish.amode as u64, reserved.offset(), birth]
+        }
+        Err(_) => [0; 4],
     };
     let ((wish, mut reserved), all) = agree_on(comm, function, brought, words, |rank, class| {
         has_failed(rank, &comm.title(), class)
     })?;
     same("amode", all.iter().map(|words| words[1] as i64))?;
-    let board = Board::new(comm, function, all[0][2], &mut reserved)?;
+    let about = (Object::File(all[0][3]), file::name_of as NameOf);
+    let board = Board::new(comm, function, all[0][2], about, &mut reserved)?;
     // From now on the last rank to leave the board gives it back.
     reserved.keep();
     let mut opening = Opening {

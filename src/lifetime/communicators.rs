@@ -5,6 +5,7 @@
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::epochs::GracePeriod;
+use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{self, links, wait};
 use crate::events::Event;
 use crate::group::names;
@@ -59,29 +60,34 @@ fn foreign_of(comm: &Comm) -> Vec<u32> {
 pub fn disconnect(comm: &Comm) {
     let handle = comm.handle;
     let engines = engine::in_use();
-    wait::until_in(
-        engines,
-        &wait::Reason::of("MPI_Comm_disconnect"),
-        |cursor| {
-            let pends = |request: &crate::engine::requests::Request| {
-                request.owner == handle && request.is_active()
-            };
-            let mut done = comm.is_idle();
-            for number in engine::numbers(engines) {
-                let engine = cursor.at(number);
-                if engine.checks_liveness() {
-                    engine.give_up_sends();
-                }
-                done = done && !engine.requests().in_use().any(pends);
+    let what = &|named: bool| Wait {
+        object: comm.object(),
+        name: comm.name_on_page(named),
+        ..Wait::of(Kind::Finalize, Whom::Any)
+    };
+    let reason = wait::Reason {
+        function: "MPI_Comm_disconnect",
+        what,
+    };
+    wait::until_in(engines, &reason, |cursor| {
+        let pends = |request: &crate::engine::requests::Request| {
+            request.owner == handle && request.is_active()
+        };
+        let mut done = comm.is_idle();
+        for number in engine::numbers(engines) {
+            let engine = cursor.at(number);
+            if engine.checks_liveness() {
+                engine.give_up_sends();
             }
-            done.then_some(())
-        },
-    );
+            done = done && !engine.requests().in_use().any(pends);
+        }
+        done.then_some(())
+    });
     let foreign = foreign_of(comm);
     end(comm, When::Soon, true);
     if !foreign.is_empty() {
-        let reason = wait::Reason::of("MPI_Comm_disconnect");
-        wait::until(&reason, |engine| {
+        let what = &|_: bool| Wait::of(Kind::Finalize, Whom::Outside);
+        wait::until(&wait::Reason { what, ..reason }, |engine| {
             links::have_parted(engine, &foreign).then_some(())
         });
         links::end_unused();

@@ -18,6 +18,7 @@ use crate::comm;
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
+use crate::engine::waits::{Kind, Wait, Waits, Whom};
 use crate::engine::{self, Engine, Threads, far, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
@@ -273,10 +274,7 @@ fn end_session() -> Result<()> {
     };
     if is_last {
         io::finish("MPI_Session_finalize");
-        drain(
-            &wait::Reason::of("MPI_Session_finalize"),
-            Engine::is_drained_but_for_withdrawn,
-        );
+        drain("MPI_Session_finalize", Engine::is_drained_but_for_withdrawn);
         // What comes later begins without the process's buffer, as after MPI_Finalize.
         buffered::detach_all(|_| true)?;
     }
@@ -312,9 +310,9 @@ fn leave_job(life: &Life) -> Result<()> {
     // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
     unsafe { rma::hosts::service::stop() };
     collector::collect();
-    let reason = wait::Reason::of("MPI_Finalize");
-    drain(&reason, Engine::has_left);
+    drain("MPI_Finalize", Engine::has_left);
     links::begin_to_leave();
+    let reason = at_the_end("MPI_Finalize");
     wait::until(&reason, |engine| links::has_left(engine).then_some(()));
     links::end_unused();
     dynamic::leave();
@@ -408,7 +406,10 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status.clear_loss();
     let pid = std::process::id();
     let now = crate::os::monotonic_nanoseconds();
-    status.since.store(now, Ordering::Relaxed);
+    status.waits.write(&Waits {
+        since: now,
+        ..Waits::default()
+    });
     let nonce = now ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);
     status.introduce();
@@ -527,9 +528,8 @@ fn finalize_world(life: &mut Life) -> Result<()> {
     }
     buffered::detach_all(Scope::is_of_world)?;
     // What sessions have begun may need ranks that are in here, too.
-    let reason = wait::Reason::of("MPI_Finalize");
     if is_last {
-        drain(&reason, Engine::is_drained_but_for_withdrawn);
+        drain("MPI_Finalize", Engine::is_drained_but_for_withdrawn);
     }
     let page = engine::own_page();
     if let Some(page) = page.filter(|_| is_last) {
@@ -541,10 +541,10 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
     }
     if is_last {
-        drain(&reason, Engine::is_drained);
+        drain("MPI_Finalize", Engine::is_drained);
         refusal::refuse_all(false);
     }
-    if let (Some(warning), Some(job)) = (refusal::report(), JOB.get()) {
+    if let (Some(warning), Some(job)) = (refusal::report(comm::name_of_context), JOB.get()) {
         tell(&format!(
             "oxmpi: rank {}: MPI_Finalize: {warning}\n",
             job.rank
@@ -562,10 +562,15 @@ fn finalize_world(life: &mut Life) -> Result<()> {
     leave_job(life)
 }
 
+fn at_the_end(function: &'static str) -> wait::Reason<'static> {
+    let what = &|_: bool| Wait::of(Kind::Finalize, Whom::Any);
+    wait::Reason { function, what }
+}
+
 /// Waits until what was begun to be sent has left.
-fn drain(reason: &wait::Reason, mut has_left: impl FnMut(&mut Engine) -> bool) {
+fn drain(function: &'static str, mut has_left: impl FnMut(&mut Engine) -> bool) {
     let engines = engine::in_use();
-    wait::until_in(engines, reason, |cursor| {
+    wait::until_in(engines, &at_the_end(function), |cursor| {
         let numbers = engine::numbers(engines);
         // Each is asked: that may begin what has to be done.
         let open = numbers

@@ -8,6 +8,7 @@ use crate::comm::{Comm, SELF};
 use crate::datatype::Buffer;
 use crate::engine::attached::{self, BSEND_OVERHEAD, BsendBuffer, Charge, Kept, LONG};
 use crate::engine::wait::{Reason, until_in};
+use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{Engine, enter, in_use, requests, tasks};
 use crate::error::{Class, Result, fail};
 use parking_lot::Mutex;
@@ -128,7 +129,8 @@ pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
 }
 
 fn drain(attached: Attached, function: &'static str) {
-    until_in(in_use(), &Reason::of(function), |_| {
+    let what = &|_: bool| Wait::of(Kind::Buffer, Whom::Any);
+    until_in(in_use(), &Reason { function, what }, |_| {
         is_gone(attached).then_some(())
     });
 }

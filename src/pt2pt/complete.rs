@@ -5,7 +5,7 @@
 
 pub use super::outcome::Completion;
 use super::outcome::{engines_of, unknown};
-use super::{REQUEST_NULL, generalized, partitioned, signatures};
+use super::{REQUEST_NULL, awaited, generalized, partitioned, signatures};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::liveness::GivesUp::{self, Testing, Waiting};
@@ -13,6 +13,7 @@ use crate::engine::requests::{self, Index, Kind, Phase, Reaped, Request};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
 use crate::engine::{Engine, EngineCursor, enter, enter_at, liveness};
 use crate::error::{Class, Result, fail};
+use std::cell::Cell;
 
 /// MPI_UNDEFINED.
 pub const UNDEFINED: i32 = -32766;
@@ -124,33 +125,13 @@ pub(super) fn try_one(engine: &mut Engine, handle: &mut i32) -> Result<Option<Co
     }
 }
 
-/// What a wait for this request is about.
-fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
-    let mut reason = Reason::of(function);
-    if let Some(index) = requests::index_of(handle)
-        && let Some(request) = engine.requests().get(index)
-    {
-        reason.peer = request.peer;
-        reason.tag = request.tag;
-        reason.context = request.context;
-    }
-    reason
-}
-
-/// What a wait for several requests says that it is about; `None`: there are none.
-pub(super) fn reason_of_first(function: &'static str, handles: &[i32]) -> Option<Reason> {
-    let first = *handles.first()?;
-    let mut cursor = EngineCursor::at_handle(handles);
-    Some(reason(cursor.here(), function, first))
-}
-
 /// MPI_Wait.
 ///
 /// Errors: MPI_ERR_REQUEST.
 #[inline]
 pub fn wait(handle: &mut i32) -> Result<Completion> {
     let number = of_handle(*handle);
-    let reason = {
+    {
         let mut engine = enter_at(number);
         if let Reaped::Done(status) = signatures::end(&mut engine, *handle) {
             *handle = REQUEST_NULL;
@@ -159,9 +140,13 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         if let Some(done) = try_one(&mut engine, handle)? {
             return Ok(done);
         }
-        reason(&mut engine, "MPI_Wait", *handle)
-    };
+    }
     generalized::poll_until(&[*handle], |_| false)?;
+    let awaited = *handle;
+    let reason = Reason {
+        function: "MPI_Wait",
+        what: &|named| awaited::handle(awaited, named),
+    };
     let done = until_at(number, &reason, |engine| {
         if generalized::is_told(engine, *handle) {
             return Some(Ok(None));
@@ -225,20 +210,25 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
 /// Errors: MPI_ERR_REQUEST if a handle is no request; then nothing was touched.
 pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<()> {
     let engines = engines_of(handles);
-    let reason = {
+    {
         let mut cursor = EngineCursor::at_handle(handles);
         for handle in handles.iter() {
             if find(cursor.of(*handle), *handle).is_none() {
                 return unknown(*handle);
             }
         }
-        match handles.first() {
-            Some(first) => reason(cursor.of(*first), "MPI_Waitall", *first),
-            None => return Ok(()),
-        }
-    };
+    }
+    if handles.is_empty() {
+        return Ok(());
+    }
     generalized::poll_until(handles, |_| false)?;
     let mut at = 0;
+    // The first that is not complete: without that one the others do not end the wait.
+    let awaited = Cell::new(REQUEST_NULL);
+    let reason = Reason {
+        function: "MPI_Waitall",
+        what: &|named| awaited::handle(awaited.get(), named),
+    };
     loop {
         let told = until_in(engines, &reason, |cursor| {
             while at < handles.len() {
@@ -257,7 +247,10 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                         at += 1;
                         continue;
                     }
-                    Reaped::Active => return None,
+                    Reaped::Active => {
+                        awaited.set(handles[at]);
+                        return None;
+                    }
                     Reaped::Other => {}
                 }
                 match try_one(engine, &mut handles[at]) {
@@ -268,7 +261,10 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     Ok(None) if generalized::is_told(engine, handles[at]) => {
                         return Some(Ok(true));
                     }
-                    Ok(None) => return None,
+                    Ok(None) => {
+                        awaited.set(handles[at]);
+                        return None;
+                    }
                     Err(error) => return Some(Err(error)),
                 }
             }

@@ -5,7 +5,6 @@ use super::{Mode, PROC_NULL, engine_from, enter_to, envelope, finish, irecv, ise
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::requests::{self, Extra, Kind, Phase, Request};
-use crate::engine::wait::Reason;
 use crate::engine::{Engine, enter_at, has_threads};
 use crate::error::Result;
 
@@ -20,7 +19,7 @@ pub struct Half {
 /// MPI_Sendrecv. Its error can be MPI_ERR_TRUNCATE.
 pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Completion {
     match begin(send, receive, None, comm) {
-        Ok(index) => finish(&reason("MPI_Sendrecv", receive, comm), index),
+        Ok(index) => finish("MPI_Sendrecv", index),
         Err(error) => Completion::failed(error),
     }
 }
@@ -32,13 +31,8 @@ pub fn sendrecv_replace(
     source: (i32, i32),
     comm: &Comm,
 ) -> Completion {
-    let receive = Half {
-        buffer,
-        peer: source.0,
-        tag: source.1,
-    };
     match begin_replace(buffer, dest, source, comm) {
-        Ok(index) => finish(&reason("MPI_Sendrecv_replace", receive, comm), index),
+        Ok(index) => finish("MPI_Sendrecv_replace", index),
         Err(error) => Completion::failed(error),
     }
 }
@@ -66,15 +60,6 @@ pub fn isendrecv_replace(
     comm: &Comm,
 ) -> Result<i32> {
     begin_replace(buffer, dest, source, comm).map(requests::handle_of)
-}
-
-fn reason(function: &'static str, receive: Half, comm: &Comm) -> Reason {
-    Reason {
-        function,
-        peer: receive.peer,
-        tag: receive.tag,
-        context: comm.context(),
-    }
 }
 
 fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> Result<u32> {

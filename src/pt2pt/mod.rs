@@ -4,6 +4,7 @@
 //! MPI_ANY_SOURCE), tags in range. Requests and messages are handles (MPICH's integers) already here.
 //! Errors of a completion carry the communicator's handle ([`crate::error::Error::on`]).
 
+mod awaited;
 pub mod buffered;
 pub mod complete;
 pub mod exchange;
@@ -143,13 +144,7 @@ fn send_long(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
         return buffered::send(buffer, dest, tag, comm);
     }
     let index = enter_to(comm, tag).send(mode, &envelope(comm, dest, tag), buffer);
-    let reason = Reason {
-        function: name_of(mode),
-        peer: dest,
-        tag,
-        context: comm.context(),
-    };
-    finish(&reason, index).into_result()
+    finish(name_of(mode), index).into_result()
 }
 
 /// MPI_Isend, MPI_Issend, MPI_Irsend and MPI_Ibsend. Returns the request's handle.
@@ -273,13 +268,7 @@ fn recv_by(
         Ok(index) => index,
         Err(error) => return Completion::failed(error),
     };
-    let reason = Reason {
-        function: "MPI_Recv",
-        peer: source,
-        tag,
-        context: comm.context(),
-    };
-    finish(&reason, index)
+    finish("MPI_Recv", index)
 }
 
 /// MPI_Irecv. Returns the request's handle.
@@ -305,8 +294,9 @@ fn irecv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Resul
 
 /// Waits for a request that no handle was given out for, and recycles it.
 #[inline]
-fn finish(reason: &Reason, index: Index) -> Completion {
-    until_at(engine_of(index), reason, |engine| {
+fn finish(function: &'static str, index: Index) -> Completion {
+    let what = &|named: bool| awaited::request(index, named);
+    until_at(engine_of(index), &Reason { function, what }, |engine| {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
             if engine.checks_liveness() {

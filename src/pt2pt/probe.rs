@@ -7,26 +7,30 @@ use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
 use crate::engine::wait::{Reason, poll_at, until_at};
-use crate::engine::{Engine, enter_at, liveness};
+use crate::engine::waits::Kind;
+use crate::engine::{Engine, enter_at, losses};
 use crate::error::{Class, Result, fail};
 
-fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
-    Reason {
-        function,
-        peer: source,
-        tag,
-        context: comm.context(),
-    }
-}
-
-/// The end of a wait for what will never come.
+/// Waits in an engine until a message is `found`.
 #[inline]
-fn give_up<T>(engine: &mut Engine, source: i32, comm: &Comm) -> Option<Result<T>> {
-    if !engine.checks_liveness() {
-        return None;
-    }
-    let process = engine.lost_sender(comm.handle, source)?;
-    Some(Err(liveness::error(engine, process)))
+fn until<T>(
+    (function, engine): (&'static str, u32),
+    source: i32,
+    tag: i32,
+    comm: &Comm,
+    mut found: impl FnMut(&mut Engine) -> Option<T>,
+) -> Result<T> {
+    let what = &|named: bool| comm.wait(Kind::Probe, source, tag, named);
+    until_at(engine, &Reason { function, what }, |engine| {
+        if let Some(found) = found(engine) {
+            return Some(Ok(found));
+        }
+        if !engine.checks_liveness() {
+            return None;
+        }
+        let process = engine.lost_sender(comm.handle, source)?;
+        Some(Err(losses::error(engine, process)))
+    })
 }
 
 /// MPI_Probe.
@@ -36,10 +40,8 @@ pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
     }
     let wanted = key(comm, source, tag);
     let engine = engine_from(comm, source, tag)?;
-    let reason = reason("MPI_Probe", source, tag, comm);
-    let status = until_at(engine, &reason, |engine| {
-        let found = engine.probe(wanted);
-        found.map(Ok).or_else(|| give_up(engine, source, comm))
+    let status = until(("MPI_Probe", engine), source, tag, comm, |engine| {
+        engine.probe(wanted)
     })?;
     Ok(signatures::without(status))
 }
@@ -71,10 +73,8 @@ pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
     }
     let wanted = key(comm, source, tag);
     let engine = engine_from(comm, source, tag)?;
-    let reason = reason("MPI_Mprobe", source, tag, comm);
-    let (index, status) = until_at(engine, &reason, |engine| {
-        let found = engine.probe_matched(wanted, comm.handle);
-        found.map(Ok).or_else(|| give_up(engine, source, comm))
+    let (index, status) = until(("MPI_Mprobe", engine), source, tag, comm, |engine| {
+        engine.probe_matched(wanted, comm.handle)
     })?;
     let status = signatures::without(status);
     Ok((requests::message_handle_of(index), status))
@@ -132,7 +132,7 @@ pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Completion> {
     Ok(match begin(buffer, message)? {
         None => Completion::of(Status::proc_null()),
         Some((index, communicator)) => {
-            let done = finish(&Reason::of("MPI_Mrecv"), index);
+            let done = finish("MPI_Mrecv", index);
             Completion {
                 error: done.error.map(|error| error.on(communicator)),
                 ..done

@@ -1,12 +1,13 @@
 //! Completion of any or some of several requests.
 
-use super::complete::{Found, asked, find, is_active, reason_of_first, try_one};
+use super::awaited::First;
+use super::complete::{Found, asked, find, is_active, try_one};
 use super::generalized;
 use super::outcome::{Completion, engines_of};
 use crate::engine::EngineCursor;
 use crate::engine::liveness::{self, GivesUp, give_up_all};
 use crate::engine::requests::Phase;
-use crate::engine::wait::{poll_in, until_in};
+use crate::engine::wait::{Reason, poll_in, until_in};
 use crate::error::Result;
 
 /// The first of the active requests that is complete. `Err(true)`: none is active; `Err(false)`: none complete.
@@ -30,8 +31,13 @@ fn take_any(
 
 /// MPI_Waitany: position and result, or `None` if no request is active.
 pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
-    let Some(reason) = reason_of_first("MPI_Waitany", handles) else {
+    if handles.is_empty() {
         return Ok(None);
+    }
+    let first = First::of(handles);
+    let reason = Reason {
+        function: "MPI_Waitany",
+        what: &|named| first.any(named),
     };
     let engines = engines_of(handles);
     generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;
@@ -137,8 +143,13 @@ pub fn wait_some(
     handles: &mut [i32],
     mut report: impl FnMut(usize, Completion),
 ) -> Result<Option<usize>> {
-    let Some(reason) = reason_of_first("MPI_Waitsome", handles) else {
+    if handles.is_empty() {
         return Ok(None);
+    }
+    let first = First::of(handles);
+    let reason = Reason {
+        function: "MPI_Waitsome",
+        what: &|named| first.any(named),
     };
     let engines = engines_of(handles);
     generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;

@@ -4,6 +4,7 @@
 
 use super::window::{Flavor, Target, Way, Window};
 use crate::datatype::{Buffer, Datatype, pack};
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::peer_memory::Piece;
 use smallvec::SmallVec;
@@ -233,23 +234,20 @@ impl Window {
     /// Memory that is in the window but not there: an address that the target has unmapped, or a target that is gone.
     #[cold]
     pub(super) fn unreachable(&self, rank: usize, address: usize, why: &std::io::Error) -> Error {
-        let class = match why.raw_os_error() {
-            Some(libc::ESRCH) => Class::ProcFailed,
-            Some(libc::EFAULT) if self.flavor == Flavor::Dynamic => Class::RmaAttach,
-            Some(libc::EFAULT) => Class::RmaRange,
-            _ => Class::Access,
-        };
-        let what = match why.raw_os_error() {
-            Some(libc::ESRCH) => "its process has ended".to_owned(),
-            Some(libc::EFAULT) => "it, or the origin's buffer, is not mapped".to_owned(),
-            _ => why.to_string(),
-        };
-        Error::new(
-            class,
+        let title = self.title();
+        let text = |what: &str| {
             format!(
-                "memory of target rank {rank} of {} at address {address:#x} cannot be accessed: {what}",
-                self.title()
-            ),
-        )
+                "memory of target rank {rank} of {title} at address {address:#x} cannot be accessed: {what}"
+            )
+        };
+        let unmapped = || text("it, or the origin's buffer, is not mapped");
+        match why.raw_os_error() {
+            Some(libc::ESRCH) => losses::error_of(Cause::Holder, text("its process has ended")),
+            Some(libc::EFAULT) if self.flavor == Flavor::Dynamic => {
+                Error::new(Class::RmaAttach, unmapped())
+            }
+            Some(libc::EFAULT) => Error::new(Class::RmaRange, unmapped()),
+            _ => Error::new(Class::Access, text(&why.to_string())),
+        }
     }
 }

@@ -15,16 +15,16 @@ use super::regions::Dynamic;
 use super::room::{LINE, MOST_ALIGNMENT, PAGE, private_key};
 use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
-use crate::assembly::{Assembly, agree_on, no_memory, the_heap};
+use crate::assembly::{self, Assembly, agree_on, no_memory, the_heap};
 use crate::attr::Attributes;
 use crate::comm::{Comm, Maker};
 use crate::engine;
-use crate::engine::wait::Reason;
+use crate::engine::waits::Object;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::queue::shape;
-use crate::sync::{AtomicU8, AtomicU32, Ordering};
+use crate::sync::{AtomicU8, Ordering};
 use crate::transport::rma::Registered;
 use crate::transport::{self, Heap, SharedWith, heap};
 use parking_lot::Mutex;
@@ -61,8 +61,8 @@ struct Offer {
     rma: bool,
     /// Where the block is; of the lowest rank of each host.
     block: u64,
-    /// What messages name a window over several hosts by; of the lowest rank.
-    key: u64,
+    /// The window's, by which messages name it, too; of the lowest rank.
+    birth: u64,
 }
 
 const WORDS: usize = 8;
@@ -85,7 +85,7 @@ impl Offer {
             at,
             self.method as u64 | u64::from(self.apart) << 8 | u64::from(self.rma) << 9,
             self.block,
-            self.key,
+            self.birth,
         ]
     }
 
@@ -102,7 +102,7 @@ impl Offer {
             apart: words[5] & 0x100 != 0,
             rma: words[5] & 0x200 != 0,
             block: words[6],
-            key: words[7],
+            birth: words[7],
         }
     }
 }
@@ -146,13 +146,6 @@ fn lowest_here(comm: &Comm) -> i32 {
         .unwrap_or(0)
 }
 
-/// A name for a window that no other one of the job has or will have.
-fn next_key(comm: &Comm) -> u64 {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    u64::from(comm.process(comm.rank())) << 32 | u64::from(count)
-}
-
 /// What this rank brings, checked.
 fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<SharedWith> {
     if wish.bytes < 0 {
@@ -182,7 +175,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
     let shared_with = comm.share_memory(heap)?;
     if comm.rank() == 0 {
-        offer.key = next_key(comm);
+        offer.birth = assembly::new_birth(comm);
     }
     if lowest_here(comm) == comm.rank() {
         heap.release_left();
@@ -251,7 +244,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         apart: info::is_on(&wish.hints, info::NONCONTIG),
         rma: wish.flavor != Flavor::Dynamic && !comm.shares_memory() && direct::is_offered(),
         block: 0,
-        key: 0,
+        birth: 0,
     };
     let own = bring(comm, wish, &mut offer, &mut taken);
     let (shared_with, all) = agree_on(comm, function, own, offer.encode(), |rank, _| {
@@ -289,8 +282,14 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
     let block = unsafe { Block::at(base, ranks) };
     let area = comm.shares_memory().then(|| block.area());
-    let reason = |function, handle| Reason::at_window(function, None, handle);
-    let assembly = Assembly::new(comm, Maker::WinCreate, function, area, reason)?;
+    let object = Object::Window(all[0].birth);
+    let assembly = Assembly::new(
+        comm,
+        Maker::WinCreate,
+        function,
+        area,
+        (object, window::name_of),
+    )?;
     let targets = targets(&assembly, heap, shared, &all)?;
     let info = info::kept(wish.flavor, &wish.hints, is_contiguous)?;
     let window = window::add(|handle| Window {
@@ -309,7 +308,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         facts: Facts::new(own_base, all[rank].bytes, all[rank].unit),
         memory,
         shared_with,
-        hosts: over_hosts(comm, all[0].key),
+        hosts: over_hosts(comm, all[0].birth),
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;

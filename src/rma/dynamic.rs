@@ -7,7 +7,8 @@ use super::ways;
 use super::window::{Way, Window};
 use crate::assembly::the_heap;
 use crate::datatype::Buffer;
-use crate::engine::liveness;
+use crate::engine;
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
 use crate::sync::Ordering;
@@ -75,12 +76,12 @@ impl Window {
         let mut backoff = Backoff::default();
         while !seen.look_at(line)? {
             let process = self.targets[target].process;
-            if backoff.pause() && liveness::loss_by_death(process) {
-                return fail!(
-                    Class::ProcFailed,
+            if backoff.pause() && engine::has_died(process) {
+                let text = format!(
                     "target rank {target} of {} has ended while it attached memory",
                     self.title()
                 );
+                return Err(losses::error_of(Cause::Holder, text));
             }
         }
         Ok(())

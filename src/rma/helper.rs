@@ -13,7 +13,8 @@ use super::access::Pieces;
 use super::room::LINE;
 use super::window::{Way, Window};
 use super::{locks, ways};
-use crate::engine::liveness;
+use crate::engine;
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
 use crate::os::checked_copy::CheckedCopy;
@@ -234,11 +235,8 @@ impl Drop for Request<'_> {
 
 #[cold]
 fn died<R>(window: &Window, rank: usize) -> Result<R> {
-    fail!(
-        Class::ProcFailed,
-        "target rank {rank} of {} has ended",
-        window.title()
-    )
+    let text = format!("target rank {rank} of {} has ended", window.title());
+    Err(losses::error_of(Cause::Holder, text))
 }
 
 impl<'a> Request<'a> {
@@ -249,7 +247,7 @@ impl<'a> Request<'a> {
         let offset = loop {
             match target.helper.load(Ordering::Acquire) {
                 // The target is still in the call that makes the window.
-                WANTED if backoff.pause() && liveness::loss_by_death(process) => {
+                WANTED if backoff.pause() && engine::has_died(process) => {
                     return died(window, rank);
                 }
                 WANTED => {}
@@ -302,7 +300,7 @@ impl<'a> Request<'a> {
                 continue;
             }
             schedule::futex_wait(state, POSTED, Some(BOUNDED_SLEEP), ORIGIN);
-            if liveness::loss_by_death(owner) {
+            if engine::has_died(owner) {
                 return died(self.window, self.rank);
             }
         }

@@ -4,7 +4,8 @@
 //! a few microseconds only, unless its holder is stopped or has died; a holder that has died is an error of those who wait.
 
 use super::window::Window;
-use crate::engine::liveness;
+use crate::engine;
+use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
 use crate::queue::named_lock::{self, give_back, try_take};
@@ -121,13 +122,13 @@ impl<'a> Locks<'a> {
 pub(super) fn wait(word: &AtomicU32, window: &Window) -> Result<()> {
     let process = window.targets[window.rank].process;
     let mut backoff = Backoff::default();
-    let taken = named_lock::take(word, process, || backoff.pause(), liveness::loss_by_death);
+    let taken = named_lock::take(word, process, || backoff.pause(), engine::has_died);
     let Err(holder) = taken else {
         return Ok(());
     };
-    fail!(
-        Class::ProcFailed,
+    let text = format!(
         "rank {holder} of MPI_COMM_WORLD has ended in an operation on memory that {} needs, and its lock is lost",
         window.title()
-    )
+    );
+    Err(losses::error_of(Cause::Holder, text))
 }

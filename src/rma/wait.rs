@@ -6,6 +6,7 @@
 use super::window::Window;
 use crate::engine::Engine;
 use crate::engine::wait::{self, Reason, soon, until_stored};
+use crate::engine::waits::{self, Kind, Whom};
 use crate::error::Result;
 use crate::node;
 use crate::sync::Ordering;
@@ -18,8 +19,11 @@ pub(super) struct Wait<'a> {
     pub window: &'a Window,
     /// The MPI function.
     pub function: &'static str,
+    pub kind: Kind,
     /// The rank that it is about, if any.
     pub target: Option<usize>,
+    /// Which processes can end it; asked when it is no longer short.
+    pub whom: &'a dyn Fn() -> Whom,
 }
 
 impl Wait<'_> {
@@ -44,8 +48,14 @@ impl Wait<'_> {
         holds: &mut dyn FnMut() -> bool,
         missing: &dyn Fn(&Engine) -> Option<u32>,
     ) -> Result<()> {
-        let target = self.target.map(|rank| rank as i32);
-        let reason = Reason::at_window(self.function, target, self.window.handle);
+        let what = &|named: bool| {
+            self.window
+                .wait_at(self.target, self.kind, (self.whom)(), named)
+        };
+        let reason = Reason {
+            function: self.function,
+            what,
+        };
         until_stored(0, &reason, holds, missing)
     }
 }
@@ -57,6 +67,20 @@ pub(super) fn holds_soon(holds: impl FnMut() -> bool) -> bool {
 }
 
 impl Window {
+    /// A wait that is about a target rank, or all, with the window's name or without.
+    pub(super) fn wait_at(
+        &self,
+        target: Option<usize>,
+        kind: Kind,
+        whom: Whom,
+        named: bool,
+    ) -> waits::Wait {
+        waits::Wait {
+            peer: target.map_or(-1, |rank| rank as i32),
+            ..self.assembly.wait(kind, whom, named)
+        }
+    }
+
     /// To be called by what a program may poll with: peers may need this process for their messages.
     #[inline(always)]
     pub(super) fn count_poll(&self) {

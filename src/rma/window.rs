@@ -9,6 +9,7 @@ use super::regions::Dynamic;
 use crate::assembly::Assembly;
 use crate::attr::Attributes;
 use crate::engine::published;
+use crate::engine::waits::{Kind, Whom};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
@@ -135,7 +136,9 @@ pub(super) struct Memory {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub(super) fn add(make: impl FnOnce(i32) -> Window) -> Result<&'static Window> {
-    published::name_windows_by(name_of);
+    published::describe_windows_by(|handle, named| {
+        Some(get(handle)?.wait_at(None, Kind::Target, Whom::Any, named))
+    });
     TABLE.insert_with(make)
 }
 
@@ -215,7 +218,7 @@ pub fn title_of(handle: i32) -> String {
 }
 
 /// How status pages name a window.
-fn name_of(handle: i32) -> Option<String> {
+pub(super) fn name_of(handle: i32) -> Option<String> {
     let mut title = get(handle)?.title();
     if title.len() > NAME_BYTES {
         let end = (0..=NAME_BYTES)

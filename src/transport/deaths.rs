@@ -73,6 +73,11 @@ impl Page {
         self.is_marked_dead() || look() && self.is_marked_dead()
     }
 
+    /// Whether it has died, or has left the job in good order.
+    pub fn has_gone(&self) -> bool {
+        self.state() == State::Finalized || self.has_died()
+    }
+
     /// Marks it if its process has ended without a word.
     fn mark_if_dead(&self) {
         let may_live = |page: &Page| page.state() == State::Finalized || page.is_marked_dead();
@@ -85,6 +90,16 @@ impl Page {
 }
 
 impl Table {
+    /// As [`Page::has_died`] of a process that shares memory with this one: if it cannot be reached it lives, and gives its locks back. Of
+    /// others as [`Peer::has_died`].
+    pub fn has_died(&self, process: u32) -> bool {
+        let peer = self.of(process);
+        match peer.seat {
+            Some(_) => peer.page.has_died(),
+            None => peer.has_died(),
+        }
+    }
+
     /// Takes a process of the job for lost, because the connection to it has broken: for this process it is as if that one had died.
     pub fn lose(&self, process: u32) {
         self.mark_lost(process);
@@ -96,6 +111,11 @@ impl Peer {
     /// As [`Page::has_died`]; of a process of another host, as far as this host has been told; or it cannot be reached.
     pub fn has_died(&self) -> bool {
         self.is_marked_dead() || look() && self.is_marked_dead()
+    }
+
+    /// As [`Page::has_gone`].
+    pub fn has_gone(&self) -> bool {
+        self.state() == State::Finalized || self.has_died()
     }
 
     /// As [`Peer::loss`], of which this process finds out itself where nobody tells.
@@ -131,7 +151,9 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(dead.loss(), Some(Loss::Exited));
-        assert!(!living.has_died());
+        assert!(dead.has_gone() && !living.has_died() && !living.has_gone());
+        living.set_state(State::Finalized);
+        assert!(living.has_gone() && !living.has_died());
         lives.kill().unwrap();
         lives.wait().unwrap();
     }

@@ -143,10 +143,7 @@ impl Link {
     /// Whether nothing is to be expected from any of these processes: others of the link are of this job, or reached in another way.
     pub fn is_deserted_by(&self, processes: &[u32]) -> bool {
         let mut seats = self.processes.iter().zip(&self.pages);
-        seats.all(|(process, page)| {
-            let is_over = page.state() == super::State::Finalized || page.has_died();
-            is_over || !processes.contains(process)
-        })
+        seats.all(|(process, page)| page.has_gone() || !processes.contains(process))
     }
 }
 

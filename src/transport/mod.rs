@@ -19,6 +19,7 @@ pub mod peer;
 pub mod shm;
 pub mod straight;
 pub mod waiter;
+pub mod waits;
 pub mod wire;
 
 pub use layout::ENGINES;

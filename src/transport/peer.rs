@@ -9,8 +9,8 @@ use super::life::{
     ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, REAPED, RECEIVES_CLOSED, State,
     UNREACHABLE, World, told,
 };
-use super::name::Name;
 use super::paged::Paged;
+use super::waits;
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
 use crate::queue::shape::{self, shape};
@@ -18,14 +18,7 @@ use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use parking_lot::RwLock;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// [`Page::context`] of a wait at a window: [`Page::peer`] is a target rank, [`Page::tag`] the window's handle.
-pub const WINDOW: u32 = u32::MAX - 1;
-/// [`Page::context`] of a wait at a file: [`Page::tag`] is its handle.
-pub const FILE: u32 = u32::MAX - 2;
-
-/// What a process tells the others of itself. What it waits for is written when a call starts to wait for longer, so that a short
-/// message pays nothing; readers of that part (mpiexec's tables) may see a mixture of two waits. A page of zeros is that of
-/// a process that has not come yet.
+/// What a process tells the others of itself. A page of zeros is that of a process that has not come yet.
 #[derive(Default)]
 #[repr(C, align(64))]
 pub struct Page {
@@ -43,23 +36,8 @@ pub struct Page {
     pub tracer: AtomicI32,
     /// The code of MPI_Abort.
     pub abort_code: AtomicI32,
-    /// How many threads of the rank wait; what follows is about the one that has waited longest.
-    pub waiting: AtomicU32,
-    /// CLOCK_MONOTONIC nanoseconds when the wait began; while nobody waits, when the last wait was over or the rank joined.
-    pub since: AtomicU64,
-    /// Rank in the communicator that is waited for; negative: any.
-    pub peer: AtomicI32,
-    /// Negative: any.
-    pub tag: AtomicI32,
-    /// Of the messages that are waited for; `u32::MAX`: of no particular ones; [`WINDOW`], [`FILE`]: none. The two low bits are zero for the program's own
-    /// messages, others are the library's: there peer and tag mean nothing to the program.
-    pub context: AtomicU32,
-    /// Posted receives.
-    pub posted: AtomicU32,
-    /// Messages that nobody asked for yet.
-    pub unexpected: AtomicU32,
-    /// Sends that are not done.
-    pub sending: AtomicU32,
+    /// What it waits for.
+    pub waits: waits::Record,
     /// CLOCK_MONOTONIC nanoseconds when it last announced a message of more than its caches hold; 0: never.
     pub sent_much: AtomicU64,
     /// Whether it wants to read large messages out of their senders' memory, by size (`engine/copy_trials.rs`).
@@ -73,9 +51,6 @@ pub struct Page {
     lost: AtomicU32,
     /// See [`Page::revoke_addresses`].
     revoked: AtomicU32,
-    pub function: Name,
-    /// The communicator's name, the window's or the file's.
-    pub communicator: Name,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -83,6 +58,7 @@ pub struct Page {
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
     calls::SHAPE,
+    waits::SHAPE,
     shape!(Page {
         state,
         world,
@@ -92,14 +68,7 @@ pub const SHAPE: u64 = shape::combine(&[
         pid_namespace,
         tracer,
         abort_code,
-        waiting,
-        since,
-        peer,
-        tag,
-        context,
-        posted,
-        unexpected,
-        sending,
+        waits,
         sent_much,
         copies,
         probe_address,
@@ -107,8 +76,6 @@ pub const SHAPE: u64 = shape::combine(&[
         engines,
         lost,
         revoked,
-        function,
-        communicator,
         calls,
     }),
 ]);

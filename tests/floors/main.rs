@@ -146,9 +146,8 @@ const UPCALLS: &[(&str, &str)] = &[
     ("context_id/allocate.rs", "GIVE_BACK"),
     ("engine/far.rs", "OPENER"),
     ("engine/liveness.rs", "LOST_PEER"),
-    ("engine/published.rs", "NAME_OF_CONTEXT"),
-    ("engine/published.rs", "NAME_OF_FILE"),
-    ("engine/published.rs", "NAME_OF_WINDOW"),
+    ("engine/published.rs", "OF_FILE"),
+    ("engine/published.rs", "OF_WINDOW"),
     ("handle/table.rs", "GIVE_BACK"),
 ];
 

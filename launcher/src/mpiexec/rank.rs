@@ -9,10 +9,10 @@ use super::table::{Row, Wait, signal_name};
 use oxmpi::launch::exit_status;
 use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
-use oxmpi::sync::{AtomicI32, Ordering};
+use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
-use oxmpi::transport::peer::{FILE, Page, WINDOW};
+use oxmpi::transport::peer::Page;
 use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -151,63 +151,35 @@ impl Rank {
             return self.row_elsewhere();
         }
         let page = &segment.rank(self.seat).status;
-        let load = |number: &oxmpi::sync::AtomicU32| number.load(Ordering::Relaxed);
         let ours = page.state() != State::NotJoined;
         let stage = self.stage(segment);
         let joined = ours && stage.is_inside() && self.is_running();
-        let waits = if joined { load(&page.waiting) } else { 0 };
+        let waits = page.waits.read();
+        let threads = waits.as_ref().map_or(0, |waits| waits.threads);
+        let threads = if joined { threads } else { 0 };
         let state = match (self.life, stage) {
             (Life::Exited(_) | Life::Killed(_) | Life::Lost, _) => self.life.shown(),
             (_, Stage::Outside) => "before MPI_Init".into(),
             (_, Stage::Finalized) => "after MPI_Finalize".into(),
             (_, Stage::Aborted(_)) => "in MPI_Abort".into(),
-            _ => state_inside(self.mpi_pid(segment), ours, waits != 0).into(),
+            _ => state_inside(self.mpi_pid(segment), ours, threads != 0).into(),
         };
-        let number = |number: &AtomicI32| match number.load(Ordering::Relaxed) {
-            0.. => number.load(Ordering::Relaxed).to_string(),
-            _ => "any".into(),
-        };
-        let wait = (waits != 0).then(|| {
-            let context = load(&page.context);
-            let (peer, tag) = match context {
-                u32::MAX | FILE => ("-".into(), "-".into()),
-                WINDOW if page.peer.load(Ordering::Relaxed) < 0 => ("all".into(), "-".into()),
-                WINDOW => (number(&page.peer), "-".into()),
-                // What is waited for are messages of a collective operation.
-                context if context & 3 != 0 => ("all".into(), "-".into()),
-                _ => (number(&page.peer), number(&page.tag)),
-            };
-            let name = page.communicator.load().replace(char::is_control, "?");
-            Wait {
-                function: page.function.load(),
-                further_threads: waits - 1,
-                peer,
-                tag,
-                communicator: match (name.is_empty(), context) {
-                    (false, _) => name,
-                    (true, u32::MAX) => "-".into(),
-                    (true, WINDOW) => "a window".into(),
-                    (true, FILE) => "a file".into(),
-                    // The two low bits say what the library does with it.
-                    (true, context) => format!("no name, context {}", context & !3),
-                },
-            }
-        });
         // A library of another version may say nothing.
-        let since = page.since.load(Ordering::Relaxed);
+        let since = waits.as_ref().map_or(0, |waits| waits.since);
         let time = (joined && since != 0)
             .then(|| Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since)));
         Row {
             pid: self.mpi_pid(segment),
             state,
-            wait,
             time,
-            queues: ours.then(|| {
-                (
-                    load(&page.posted),
-                    load(&page.unexpected),
-                    load(&page.sending),
-                )
+            queues: waits
+                .as_ref()
+                .filter(|_| ours)
+                .map(|waits| waits.queues.into()),
+            wait: waits.filter(|_| threads != 0).map(|waits| Wait {
+                function: waits.function.into_owned(),
+                further_threads: threads - 1,
+                what: waits.wait,
             }),
         }
     }

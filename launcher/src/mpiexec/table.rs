@@ -1,5 +1,6 @@
 //! The table that says what every rank is doing: made when a rank dies, at a timeout, and on SIGUSR1.
 
+use oxmpi::transport::waits::{self, Kind, Object};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -24,9 +25,50 @@ pub struct Wait {
     pub function: String,
     /// Threads of the rank that wait too.
     pub further_threads: u32,
-    pub peer: String,
-    pub tag: String,
-    pub communicator: String,
+    #[serde(with = "in_words")]
+    pub what: waits::Wait,
+}
+
+/// A wait between the processes of mpiexec, which are of one build.
+mod in_words {
+    use super::waits::Wait;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(wait: &Wait, to: S) -> Result<S::Ok, S::Error> {
+        (wait.to_words(), &wait.name).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Wait, D::Error> {
+        let (words, name) = Deserialize::deserialize(from)?;
+        Ok(Wait::of_words(&words, name))
+    }
+}
+
+/// Peer and tag for people, and what the communicator, window or file is called.
+fn shown(wait: &waits::Wait) -> [String; 3] {
+    let number = |number: i32, any: &str| match number {
+        0.. => number.to_string(),
+        _ => any.to_owned(),
+    };
+    let none = || "-".to_owned();
+    let (peer, tag) = match (wait.kind, wait.object) {
+        (_, Object::Window(_)) => (number(wait.peer, "all"), none()),
+        (Kind::Collective, _) => ("all".to_owned(), none()),
+        (Kind::Finalize, _) | (_, Object::None | Object::File(_)) => (none(), none()),
+        (_, Object::Communicator(_)) => (number(wait.peer, "any"), number(wait.tag, "any")),
+    };
+    let unnamed = || match wait.object {
+        Object::None => none(),
+        Object::Window(_) => "a window".to_owned(),
+        Object::File(_) => "a file".to_owned(),
+        // The two low bits say what the library does with it.
+        Object::Communicator(_) => format!("no name, context {}", wait.context & !3),
+    };
+    let name = match wait.name.is_empty() {
+        true => unnamed(),
+        false => wait.name.replace(char::is_control, "?"),
+    };
+    [peer, tag, name]
 }
 
 const HEADINGS: [&str; 10] = [
@@ -102,18 +144,13 @@ fn render_some(rows: &[Row], ranks: impl Iterator<Item = usize>) -> String {
 
 fn cells_of(rank: usize, row: &Row) -> [String; 11] {
     let none = || "-".to_owned();
-    let (function, peer, tag, communicator) = match &row.wait {
-        Some(wait) => (
-            match wait.further_threads {
-                0 => wait.function.clone(),
-                further => format!("{} +{further}", wait.function),
-            },
-            wait.peer.clone(),
-            wait.tag.clone(),
-            wait.communicator.clone(),
-        ),
-        None => (none(), none(), none(), none()),
+    let function = match &row.wait {
+        None => none(),
+        Some(wait) if wait.further_threads == 0 => wait.function.clone(),
+        Some(wait) => format!("{} +{}", wait.function, wait.further_threads),
     };
+    let wait = row.wait.as_ref().map(|wait| shown(&wait.what));
+    let [peer, tag, communicator] = wait.unwrap_or_else(|| [none(), none(), none()]);
     let time = row.time.map_or_else(none, duration);
     let (posted, unexpected, sending) = match row.queues {
         Some((a, b, c)) => (a.to_string(), b.to_string(), c.to_string()),
@@ -172,6 +209,72 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oxmpi::transport::waits::Whom;
+
+    #[test]
+    fn what_a_rank_waits_for_is_shown_by_its_kind() {
+        let wait = |kind, object| waits::Wait {
+            object,
+            peer: 3,
+            tag: 7,
+            context: 126,
+            ..waits::Wait::of(kind, Whom::of([3]))
+        };
+        let (comm, window) = (Object::Communicator(124), Object::Window(1));
+        let all = [
+            (
+                wait(Kind::Receive, comm),
+                ["3", "7", "no name, context 124"],
+            ),
+            (
+                wait(Kind::Collective, comm),
+                ["all", "-", "no name, context 124"],
+            ),
+            (wait(Kind::Lock, window), ["3", "-", "a window"]),
+            (
+                wait(Kind::FileMeeting, Object::File(1)),
+                ["-", "-", "a file"],
+            ),
+            (
+                waits::Wait::of(Kind::Connection, Whom::Outside),
+                ["-", "-", "-"],
+            ),
+        ];
+        for (wait, cells) in all {
+            assert_eq!(shown(&wait), cells, "{wait:?}");
+        }
+        let any = waits::Wait {
+            peer: -2,
+            tag: -1,
+            name: "two\nlines".into(),
+            ..wait(Kind::Probe, comm)
+        };
+        assert_eq!(shown(&any), ["any", "any", "two?lines"]);
+        let fence = waits::Wait {
+            peer: -2,
+            ..wait(Kind::Fence, window)
+        };
+        assert_eq!(shown(&fence)[0], "all");
+    }
+
+    #[test]
+    fn a_row_comes_from_another_host_as_it_was() {
+        let row = Row {
+            wait: Some(Wait {
+                function: "MPI_Recv".into(),
+                further_threads: 1,
+                what: waits::Wait {
+                    object: Object::Communicator(5 << 33),
+                    name: "grid".into(),
+                    ..waits::Wait::of(Kind::Receive, Whom::of([70_000, 2]))
+                },
+            }),
+            ..Row::default()
+        };
+        let bytes = postcard::to_allocvec(&row).unwrap();
+        let back: Row = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(back.wait.unwrap().what, row.wait.unwrap().what);
+    }
 
     #[test]
     fn columns_are_aligned() {
@@ -182,9 +285,12 @@ mod tests {
                 wait: Some(Wait {
                     function: "MPI_Recv".into(),
                     further_threads: 0,
-                    peer: "1".into(),
-                    tag: "any".into(),
-                    communicator: "MPI_COMM_WORLD".into(),
+                    what: waits::Wait {
+                        object: Object::Communicator(0),
+                        peer: 1,
+                        name: "MPI_COMM_WORLD".into(),
+                        ..waits::Wait::of(Kind::Receive, Whom::of([1]))
+                    },
                 }),
                 time: Some(Duration::from_millis(12_340)),
                 queues: Some((1, 0, 0)),
@@ -210,9 +316,7 @@ mod tests {
         let wait = Wait {
             function: "MPI_Barrier".into(),
             further_threads: 2,
-            peer: "all".into(),
-            tag: "-".into(),
-            communicator: "-".into(),
+            what: waits::Wait::of(Kind::Collective, Whom::Any),
         };
         let row = |rank| Row {
             state: if rank == 99 { "computing" } else { "in MPI" }.into(),

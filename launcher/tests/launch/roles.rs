@@ -7,6 +7,7 @@ use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::{self, Segment};
 use oxmpi::transport::life::State;
 use oxmpi::transport::peer::Page;
+use oxmpi::transport::waits::{Kind, Object, Wait, Waits, Whom};
 use rustix::process::Signal;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -144,11 +145,12 @@ pub fn play(role: &str) -> ! {
         // Rank 0 waits with two threads, the others do not.
         "activities" => {
             let page = rank.page();
-            page.since.store(monotonic_nanoseconds(), Ordering::Relaxed);
-            if rank.job.rank == 0 {
-                page.function.store("MPI_Recv");
-                page.waiting.store(2, Ordering::Relaxed);
-            }
+            page.waits.write(&Waits {
+                threads: if rank.job.rank == 0 { 2 } else { 0 },
+                since: monotonic_nanoseconds(),
+                function: "MPI_Recv".into(),
+                ..Waits::default()
+            });
             rank.others_joined();
             println!("activity");
             match rank.job.rank {
@@ -165,14 +167,18 @@ pub fn play(role: &str) -> ! {
         "wait" => {
             let page = rank.page();
             if rank.job.rank == 0 {
-                page.function.store("MPI_Recv");
-                page.communicator.store("MPI_COMM_WORLD");
-                page.peer.store(1, Ordering::Relaxed);
-                page.tag.store(-1, Ordering::Relaxed);
-                page.posted.store(1, Ordering::Relaxed);
-                page.unexpected.store(23, Ordering::Relaxed);
-                page.since.store(monotonic_nanoseconds(), Ordering::Relaxed);
-                page.waiting.store(1, Ordering::Relaxed);
+                page.waits.write(&Waits {
+                    threads: 1,
+                    since: monotonic_nanoseconds(),
+                    queues: [1, 23, 0],
+                    function: "MPI_Recv".into(),
+                    wait: Wait {
+                        object: Object::Communicator(0),
+                        peer: 1,
+                        name: "MPI_COMM_WORLD".into(),
+                        ..Wait::of(Kind::Receive, Whom::of([1]))
+                    },
+                });
             }
             rank.others_joined();
             println!("waiting");

@@ -12,8 +12,8 @@ use crate::coll::differing;
 use crate::coll::team::Team;
 use crate::comm::Comm;
 use crate::datatype::Buffer;
-use crate::engine::enter;
-use crate::engine::liveness::{self, DIFFERENT};
+use crate::engine::losses::{self, DIFFERENT};
+use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::transport::Stores;
@@ -178,7 +178,7 @@ fn unless_lost<T>(done: Step<Option<T>>, area: &Area) -> Step<Option<T>> {
 fn error_of_loss(coll: &CollContext<'_>, world: u32) -> Error {
     match world {
         DIFFERENT => differing::error(coll.operation()),
-        _ => liveness::error(&enter(), world),
+        _ => losses::error(&enter(), world),
     }
 }
 

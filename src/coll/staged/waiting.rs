@@ -7,9 +7,9 @@
 use super::env::Env;
 use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
-use crate::engine::liveness::DIFFERENT;
-use crate::engine::wait::{Watch, soon, until_at};
-use crate::engine::{Engine, enter_at, liveness, tasks};
+use crate::engine::losses::DIFFERENT;
+use crate::engine::wait::{Reason, Watch, soon, until_at};
+use crate::engine::{Engine, enter_at, liveness, losses, tasks};
 use crate::os::turns::{RESTLESS_YIELDS, TASK_POLLS_PER_CHECK};
 #[cfg(test)]
 use crate::sync::scheduler;
@@ -103,8 +103,14 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     #[cold]
     fn wait_long(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) -> Step {
         let (mut search, mut looks, mut announced) = (Search::default(), 0u32, None);
-        let reason = self.env.coll().staged_reason();
-        let lost = until_at(self.engine(), &reason, |engine| {
+        let coll = self.env.coll();
+        let what = &|named: bool| match whom.is_empty() {
+            // The results are nobody's.
+            true => coll.awaits(self.worlds(0..self.ranks), named),
+            false => coll.awaits(self.worlds(whom.clone()), named),
+        };
+        let function = coll.function;
+        let lost = until_at(self.engine(), &Reason { function, what }, |engine| {
             looks = looks.saturating_add(1);
             if looks == RESTLESS_YIELDS {
                 announced = Some(Announced::new(self.staging.area, event));
@@ -222,7 +228,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Ok(());
         };
         // The others may wait for this rank, which does nothing more at this area.
-        self.area().tell_lost(liveness::number_for_others(world));
+        self.area().tell_lost(losses::number_for_others(world));
         self.wake(0..self.ranks, Event::Published);
         self.wake(0..self.ranks, Event::Acknowledged);
         Err(Lost(world))
@@ -245,7 +251,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             let world = self.env.coll().process(rank as i32);
             let never_here =
                 self.area().acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
-            (never_here || liveness::has_died(engine, world)).then_some(world)
+            (never_here || engine.peer(world).has_died()).then_some(world)
         });
         lost.next().or_else(|| self.env.coll().dead_member())
     }

@@ -8,7 +8,7 @@ use crate::coll::context::CollContext;
 use crate::coll::dispatch::run_part;
 use crate::coll::simulation::losses::run_losing;
 use crate::comm::{Members, NOBODY, Nodes};
-use crate::engine::liveness;
+use crate::engine::losses;
 use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicUsize, Ordering};
 
@@ -249,13 +249,10 @@ fn a_lost_process_of_another_job_is_a_loss() {
             Class::Other,
             "a process of another job has ended".to_owned(),
         );
-        team.note(Err(lost.of_loss(liveness::SOMEBODY)));
+        team.note(Err(lost.of_loss(losses::SOMEBODY)));
         assert!(team.has_lost());
-        assert_eq!(
-            liveness::failed(liveness::SOMEBODY).process,
-            liveness::SOMEBODY
-        );
-        assert_eq!(team.result().unwrap_err().lost(), Some(liveness::SOMEBODY));
+        assert_eq!(losses::failed(losses::SOMEBODY).process, losses::SOMEBODY);
+        assert_eq!(team.result().unwrap_err().lost(), Some(losses::SOMEBODY));
     });
 }
 

@@ -16,7 +16,7 @@ use crate::engine::matching::Key;
 use crate::engine::requests::{self, Extra, Index, Kind, Mode, Phase, Request, Restart};
 use crate::engine::send::Envelope;
 use crate::engine::wait::poll;
-use crate::engine::{Engine, enter, liveness, tasks};
+use crate::engine::{Engine, enter, losses, tasks};
 use crate::error::{Class, Error, Result, fail, memory};
 use crate::sync::{AtomicU32, Ordering};
 use parking_lot::Mutex;

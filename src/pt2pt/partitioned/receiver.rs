@@ -121,7 +121,7 @@ impl Partitioned {
     pub(super) fn outcome(&self) -> (Status, Option<Error>) {
         let state = self.state.lock();
         if let Some(process) = state.lost {
-            let error = liveness::error(&enter(), process);
+            let error = losses::error(&enter(), process);
             return (Status::new(self.peer, self.tag, 0), Some(error));
         }
         let Side::Receiver {
@@ -151,7 +151,7 @@ impl Partitioned {
         self.check("partition", partition)?;
         let mut state = self.state.lock();
         if let (Some(process), true) = (state.lost, active) {
-            return Err(liveness::error(&enter(), process));
+            return Err(losses::error(&enter(), process));
         }
         let Side::Receiver { plan, parts, .. } = &mut state.side else {
             return fail!(

@@ -1,6 +1,7 @@
 //! Passive target epochs: MPI_Win_lock, MPI_Win_lock_all and their ends. The algorithm is in [`crate::queue::fair_lock`].
 
 use super::{all, assert, check_assertion, held};
+use crate::engine::waits;
 use crate::engine::{Engine, is_multiple, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::queue::fair_lock::{Awaited, Bits, Lock, Locker, Whom};
@@ -84,33 +85,39 @@ impl<'a> At<'a> {
     /// A lost process that keeps this one from being served or alone, if any.
     #[cold]
     fn missing(&self, engine: &Engine, awaited: Awaited) -> Option<u32> {
-        let window = self.window;
-        let owner = match (awaited, self.lock().served()) {
-            (Awaited::Sharer(rank), _) => Some(rank),
-            (Awaited::Turn(_), Whom::Process(process)) => Some(window.rank_of(process)),
-            (Awaited::Turn(_), _) => None,
-        };
-        let Some(owner) = owner else {
+        match self.needed(awaited) {
+            Some(mut needed) => needed.find(|process| liveness::of(engine, *process).is_some()),
             // One of them may be served.
-            let mut all = window.targets.iter().map(|it| it.process);
-            return all.find(|process| liveness::has_died(engine, *process));
-        };
+            None => {
+                let mut all = self.window.targets.iter().map(|it| it.process);
+                all.find(|process| engine.peer(*process).has_died())
+            }
+        }
+    }
+
+    /// The processes that have the lock, or keep this one from being alone, if they are known.
+    fn needed(&self, awaited: Awaited) -> Option<impl Iterator<Item = u32> + use<'a>> {
+        let window = self.window;
+        let holder = self.holder(awaited)?;
         // What a rank of another host has here is the target's to give up.
-        let target = window.is_remote(owner).then_some(self.target);
-        let mut needed = [Some(owner), target].into_iter().flatten();
-        let process = |rank: usize| window.targets[rank].process;
-        needed.find_map(|rank| liveness::of(engine, process(rank)).map(|_| process(rank)))
+        let target = window.is_remote(holder).then_some(self.target);
+        let ranks = [Some(holder), target].into_iter().flatten();
+        Some(ranks.map(move |rank| window.targets[rank].process))
+    }
+
+    /// The rank that has the lock, if it is known.
+    fn holder(&self, awaited: Awaited) -> Option<usize> {
+        match (awaited, self.lock().served()) {
+            (Awaited::Sharer(rank), _) => Some(rank),
+            (Awaited::Turn(_), Whom::Process(process)) => Some(self.window.rank_of(process)),
+            (Awaited::Turn(_), _) => None,
+        }
     }
 
     #[cold]
     fn explained(&self, error: Error, awaited: Awaited) -> Error {
         let (window, target) = (self.window, self.target);
-        let holder = match (awaited, self.lock().served()) {
-            (Awaited::Sharer(rank), _) => Some(rank),
-            (_, Whom::Process(process)) => Some(window.rank_of(process)),
-            _ => None,
-        };
-        let whose = match holder {
+        let whose = match self.holder(awaited) {
             Some(rank) if window.is_remote(rank) => {
                 format!(
                     "rank {rank} of the window, on another host, has it by the target's process"
@@ -155,7 +162,12 @@ impl Locker for At<'_> {
         let wait = Wait {
             window: self.window,
             function: self.function,
+            kind: waits::Kind::Lock,
             target: Some(self.target),
+            whom: &|| {
+                self.needed(awaited)
+                    .map_or(waits::Whom::Any, waits::Whom::of)
+            },
         };
         let done = wait.until(holds, &|engine| self.missing(engine, awaited));
         done.map_err(|error| self.explained(error, awaited))

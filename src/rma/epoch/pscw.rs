@@ -5,11 +5,12 @@
 
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
-use crate::engine::{Engine, enter, is_multiple, liveness};
+use crate::engine::waits::{Kind, Whom};
+use crate::engine::{Engine, enter, is_multiple, liveness, losses};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use crate::queue::posts::{Completions, Post};
-use crate::rma::hosts::Kind;
+use crate::rma::hosts;
 use crate::rma::wait::{Wait, poll};
 use crate::rma::window::{Flavor, Window};
 use crate::sync::Ordering;
@@ -35,7 +36,9 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
         .store(origins.len() as u32 + 1, Ordering::Relaxed);
     for origin in origins.iter() {
         if window.is_remote(*origin) {
-            window.far(*origin, "MPI_Win_post").tell(Kind::Post, 0);
+            window
+                .far(*origin, "MPI_Win_post")
+                .tell(hosts::Kind::Post, 0);
             continue;
         }
         Post::of(window.block.posts(*origin), window.rank).tell();
@@ -92,7 +95,7 @@ pub fn complete(window: &Window) -> Result<()> {
             done = done.and(window.settle(*target, "MPI_Win_complete"));
             window
                 .far(*target, "MPI_Win_complete")
-                .tell(Kind::Complete, 0);
+                .tell(hosts::Kind::Complete, 0);
             continue;
         }
         window.completions(*target).add();
@@ -113,7 +116,12 @@ pub fn wait(window: &Window) -> Result<()> {
     let wait = Wait {
         window,
         function: "MPI_Win_wait",
+        kind: Kind::Epoch,
         target: None,
+        whom: &|| {
+            let origins = window.access.groups().origins.lock();
+            Whom::of(origins.iter().map(|rank| window.targets[*rank].process))
+        },
     };
     let done = wait.until(&mut is_over, &|engine| window.lost_origin(engine));
     done.map_err(|error| window.end_exposure(error))
@@ -139,7 +147,7 @@ pub fn test(window: &Window) -> Result<bool> {
     let lost = {
         let engine = enter();
         let lost = window.lost_origin(&engine);
-        lost.map(|process| liveness::error(&engine, process))
+        lost.map(|process| losses::error(&engine, process))
     };
     match lost {
         // Lost first, then looked at: what it had completed is there.
@@ -209,7 +217,9 @@ impl Window {
         let wait = Wait {
             window: self,
             function,
+            kind: Kind::Epoch,
             target: Some(target),
+            whom: &|| Whom::of([process]),
         };
         // Another thread may take it.
         let mut holds = || {
@@ -272,7 +282,7 @@ impl Window {
     fn lost_origin(&self, engine: &Engine) -> Option<u32> {
         let origins = self.access.groups().origins.lock();
         let mut all = origins.iter().map(|rank| self.targets[*rank].process);
-        if let Some(died) = all.clone().find(|it| liveness::has_died(engine, *it)) {
+        if let Some(died) = all.clone().find(|it| engine.peer(*it).has_died()) {
             return Some(died);
         }
         let completed = self.completions(self.rank).count();

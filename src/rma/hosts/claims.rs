@@ -4,7 +4,7 @@
 //! never waits: a claim that is not granted is looked at again when the thread is woken. Invariant: a lock is given up by
 //! its owner only; where that is lost, it stays taken and others get an error, as on one host.
 
-use crate::engine::liveness;
+use crate::engine::{self, losses};
 use crate::queue::fair_lock::{Awaited, Bits, Locker, Whom};
 use crate::rma::window::Window;
 
@@ -124,7 +124,7 @@ impl Claim {
                 proxy.wake(lock.pass(ticket));
             } else if let Some(sharer) = lock.sharer(&proxy) {
                 let process = window.targets[sharer].process;
-                if asks && liveness::loss(process).is_some() {
+                if asks && losses::loss(process).is_some() {
                     proxy.wake(lock.pass(ticket));
                     return failed(window, process);
                 }
@@ -155,18 +155,18 @@ impl Claim {
 #[cold]
 fn missing(window: &Window, served: Whom) -> Option<u32> {
     match served {
-        Whom::Process(process) => liveness::loss(process).map(|_| process),
+        Whom::Process(process) => losses::loss(process).map(|_| process),
         // One of them may be served.
         _ => {
             let mut all = window.targets.iter().map(|it| it.process);
-            all.find(|process| liveness::loss_by_death(*process))
+            all.find(|process| engine::has_died(*process))
         }
     }
 }
 
 #[cold]
 fn failed(window: &Window, holder: u32) -> Step {
-    let error = liveness::explain(holder).context(format_args!(
+    let error = losses::explain(holder).context(format_args!(
         "the lock of target rank {} of {} will not become free: rank {} of the window has it",
         window.rank,
         window.title(),

@@ -10,7 +10,6 @@ use super::origin::Origin;
 use super::registered::TOLD;
 use crate::datatype::Buffer;
 use crate::engine;
-use crate::engine::wait::until_at;
 use crate::error::Result;
 use crate::rma::window::Window;
 use crate::transport::rma::{Begun, End, Move, Registered, There, rma};
@@ -95,7 +94,7 @@ impl Origin<'_> {
         let number = queue.begin_direct(track.map(|track| track.another(queue)));
         let ended = queue.clone();
         let mut end: Option<End> = Some(Box::new(move |error| ended.end_direct(number, error)));
-        until_at(0, &self.reason(), |engine| {
+        self.wait(|engine| {
             let Some(next) = end.take() else {
                 return Some(());
             };

@@ -10,7 +10,7 @@ use crate::engine::liveness::Asked;
 use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
 use crate::engine::wait::WINDOW;
-use crate::engine::{Engine, enter_at, liveness, tasks, wake_own_threads};
+use crate::engine::{Engine, enter_at, liveness, losses, tasks, wake_own_threads};
 use crate::error::{Class, Error, Result};
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ impl Flight {
             && engine.cancel_receive(index)
         {
             engine.requests().release(index);
-            return Some(Err(target.silent(liveness::error(engine, target.process))));
+            return Some(Err(target.silent(losses::error(engine, target.process))));
         }
         None
     }
@@ -219,7 +219,7 @@ impl Queue {
         for tracked in std::mem::take(&mut state.direct).into_values() {
             let error = match &failed {
                 Some((text, _)) if !is_lost => failure(text),
-                _ => liveness::error(engine, self.process),
+                _ => losses::error(engine, self.process),
             };
             state.end_one(tracked.as_deref(), Some(self.silent(error)));
         }

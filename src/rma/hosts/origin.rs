@@ -9,10 +9,11 @@ use super::flights::{Flight, Queue, Track, Until};
 use super::wire::{self, ANSWER_HEAD, ANSWER_LEAST, ANSWERS, CALLS, Groups, Head, Kind};
 use crate::comm;
 use crate::datatype::{self, Buffer, Category, Datatype};
-use crate::engine::enter_at;
 use crate::engine::matching::Key;
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until_at};
+use crate::engine::waits::{self, Whom};
+use crate::engine::{Engine, enter_at};
 use crate::error::{Class, Result, fail};
 use crate::op::Operation;
 use crate::rma::window::{self, Window};
@@ -192,15 +193,21 @@ impl Origin<'_> {
         let Some(queue) = self.queue() else {
             return Ok(());
         };
-        until_at(0, &self.reason(), |engine| {
+        self.wait(|engine| {
             let asks = engine.checks_liveness();
             flight.outcome(engine, queue, asks)
         })
     }
 
-    pub(super) fn reason(&self) -> Reason {
-        let target = Some(self.rank as i32);
-        Reason::at_window(self.function, target, self.window.handle)
+    /// Waits for the target.
+    pub(super) fn wait<R>(&self, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+        let what = &|named: bool| {
+            let whom = Whom::of([self.window.targets[self.rank].process]);
+            let window = self.window;
+            window.wait_at(Some(self.rank), waits::Kind::Target, whom, named)
+        };
+        let function = self.function;
+        until_at(0, &Reason { function, what }, done)
     }
 
     pub(super) fn hosts(&self) -> Option<&Hosts> {
@@ -242,7 +249,7 @@ impl Origin<'_> {
         let Some(queue) = queue else {
             return Ok(());
         };
-        until_at(0, &self.reason(), |engine| {
+        self.wait(|engine| {
             let asks = engine.checks_liveness();
             queue.reap(engine, asks, until)
         })

@@ -33,7 +33,6 @@ mod turns;
 pub use guests::{Guest, Invitation};
 pub use straight::Place;
 
-use super::life::State;
 use super::paged::Paged;
 use super::peer::Table;
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
@@ -564,11 +563,6 @@ impl Net {
 
     /// Whether a process has left the job, or died: nobody waits for an answer of it.
     fn is_gone(&self, process: u32) -> bool {
-        Self::has_gone(&self.table, process)
-    }
-
-    fn has_gone(table: &Table, process: u32) -> bool {
-        let peer = table.of(process);
-        peer.has_died() || peer.state() == State::Finalized
+        self.table.of(process).has_gone()
     }
 }

@@ -450,7 +450,7 @@ impl Net {
         let Some(transfer) = self.straight.transfers.remove(&token) else {
             return;
         };
-        let is_gone = Net::has_gone(&self.table, transfer.process);
+        let is_gone = self.table.of(transfer.process).has_gone();
         let is_wanted = transfer.rest.is_none() && !is_gone;
         let later = transfer.begun..transfer.pieces();
         self.port.unregister(transfer.registered);
@@ -493,7 +493,7 @@ impl Net {
     pub(super) fn abandon_lost(&mut self) {
         let table = self.table.clone();
         let lost = self.straight.transfers.iter();
-        let lost = lost.filter(|(_, transfer)| Net::has_gone(&table, transfer.process));
+        let lost = lost.filter(|(_, transfer)| table.of(transfer.process).has_gone());
         let lost: Vec<u32> = lost.map(|(token, _)| *token).collect();
         for token in lost {
             self.abandon(token);

@@ -22,7 +22,7 @@ impl Net {
         let table = &self.table;
         let mut due = Vec::new();
         for (process, peer) in self.peers.met_mut() {
-            let is_gone = Self::has_gone(table, process);
+            let is_gone = table.of(process).has_gone();
             // One that has said goodbye may be gone, which not every launcher tells.
             let is_settled = peer.credit.is_settled() && peer.passed.is_settled();
             let is_open = !peer.heard_goodbye && (peer.said_goodbye || !is_settled);
@@ -42,7 +42,7 @@ impl Net {
         let is_open = |(process, peer): &(u32, &Peer)| {
             let is_leaving = peer.said_goodbye || peer.heard_goodbye;
             let may_be_asked = peer.met && peer.broken.is_none() && !is_leaving;
-            may_be_asked && !Self::has_gone(table, *process)
+            may_be_asked && !table.of(*process).has_gone()
         };
         let open = || self.peers.met().filter(is_open);
         let open = || open().map(|(process, peer)| (process, peer.unanswered));

@@ -1,0 +1,177 @@
+//! The errors of operations that cannot complete because of a process: their class and their text.
+//!
+//! Whether a process is lost is asked elsewhere ([`super::liveness`], `transport/deaths.rs`). Invariant: no other module chooses the class of
+//! such an error.
+
+use super::packets::Failed;
+use super::{Engine, table};
+use crate::error::{Class, Error};
+use crate::events::{self, Event};
+use crate::group::names;
+use crate::transport::{Loss, State};
+
+/// In place of a lost process that the other has another number for. `u32::MAX` says of communicators and teams that nobody is lost.
+pub const SOMEBODY: u32 = u32::MAX - 1;
+
+/// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
+pub const DIFFERENT: u32 = u32::MAX - 2;
+
+/// Why an operation cannot complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing more is to be expected from a process that the operation waits for; the reason, if this process knows one.
+    Lost(Option<Loss>),
+    /// A process has died with a lock, or in the middle of a change, and the operation needs what it had.
+    Holder,
+    /// A process of another job that this one is about to meet.
+    Meeting,
+    /// Nobody is lost: the ranks have called different operations.
+    Different,
+}
+
+/// The class of an operation's error.
+fn class_of(cause: Cause) -> Class {
+    match cause {
+        // Whatever the loss: what programs do after MPIX_ERR_PROC_FAILED (MPIX_Comm_shrink and its like) is not there.
+        Cause::Lost(_) | Cause::Different => Class::Other,
+        Cause::Holder => Class::ProcFailed,
+        Cause::Meeting => Class::Port,
+    }
+}
+
+/// An error with a text of its own.
+#[cold]
+pub fn error_of(cause: Cause, text: impl Into<String>) -> Error {
+    Error::new(class_of(cause), text)
+}
+
+/// Why nothing more is to be expected from a process, if so; on any thread, and of [`SOMEBODY`].
+pub fn loss(process: u32) -> Option<Loss> {
+    match process {
+        SOMEBODY => Some(Loss::Exited),
+        _ => table()?.of(process).loss_by_look(),
+    }
+}
+
+/// The error of a wait for a lost rank.
+#[cold]
+pub fn error(engine: &Engine, process: u32) -> Error {
+    let loss = match process {
+        DIFFERENT => None,
+        SOMEBODY => loss(process),
+        _ => engine.peer(process).loss(),
+    };
+    raise(process);
+    explained(loss, process)
+}
+
+/// As [`error`], on any thread, and no tool is told.
+#[cold]
+pub fn explain(process: u32) -> Error {
+    explained(loss_of(process), process)
+}
+
+/// The error of a wait for a message whose sender has lost a process.
+#[cold]
+pub(super) fn told(failed: Failed) -> Error {
+    raise(failed.process);
+    explained(failed.loss, failed.process)
+}
+
+/// What others are told of a lost process.
+pub fn failed(process: u32) -> Failed {
+    Failed {
+        process: number_for_others(process),
+        loss: loss_of(process),
+    }
+}
+
+/// The number by which others are told of a lost process.
+pub fn number_for_others(process: u32) -> u32 {
+    match process {
+        DIFFERENT => DIFFERENT,
+        _ if names::is_foreign(process) => SOMEBODY,
+        _ => process,
+    }
+}
+
+fn loss_of(process: u32) -> Option<Loss> {
+    match process {
+        DIFFERENT => None,
+        _ => loss(process),
+    }
+}
+
+fn raise(process: u32) {
+    if process != DIFFERENT {
+        events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
+    }
+}
+
+/// Whether a process has left MPI_Finalize since it was found in there.
+fn has_finalized(process: u32) -> bool {
+    let known = table().filter(|table| table.has(process));
+    known.is_some_and(|table| table.of(process).state() == State::Finalized)
+}
+
+fn explained(loss: Option<Loss>, process: u32) -> Error {
+    if process == DIFFERENT {
+        let text = "the ranks have called different collective operations, or with different amounts of data";
+        return error_of(Cause::Different, text).of_loss(process);
+    }
+    let why = match loss {
+        Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
+        Some(Loss::Exited) => "has ended",
+        // Not to this one, which was told: the news of a death on another host is on its way.
+        None if !has_finalized(process) => "has ended, or is lost to another rank",
+        Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
+        Some(Loss::Finalizing) | None => {
+            "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
+             ranks or tags"
+        }
+    };
+    let who = match names::is_foreign(process) {
+        _ if process == SOMEBODY => "a process of another job".to_owned(),
+        false => format!("rank {process} of MPI_COMM_WORLD"),
+        true => format!("rank {} of another job", names::of(process).rank),
+    };
+    error_of(Cause::Lost(loss), format!("{who} {why}")).of_loss(process)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_a_class() {
+        let losses = [
+            Loss::Finalizing,
+            Loss::NeverStarted,
+            Loss::Exited,
+            Loss::Unreachable,
+        ];
+        for loss in losses.map(Some).into_iter().chain([None]) {
+            let error = explained(loss, 3);
+            assert_eq!((error.class(), error.lost()), (Class::Other, Some(3)));
+            assert!(
+                error.text().contains("rank 3 of MPI_COMM_WORLD"),
+                "{loss:?}"
+            );
+        }
+        for process in [DIFFERENT, SOMEBODY] {
+            let error = explain(process);
+            assert_eq!((error.class(), error.lost()), (Class::Other, Some(process)));
+        }
+        let class = |cause| error_of(cause, "a text").class();
+        assert_eq!(class(Cause::Holder), Class::ProcFailed);
+        assert_eq!(class(Cause::Meeting), Class::Port);
+    }
+
+    #[test]
+    fn what_is_told_of_a_loss_gives_the_error_that_the_loser_has() {
+        for process in [SOMEBODY, DIFFERENT] {
+            let (own, other) = (explain(process), told(failed(process)));
+            assert_eq!((own.class(), own.text()), (other.class(), other.text()));
+        }
+    }
+}
