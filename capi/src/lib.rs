@@ -1,6 +1,6 @@
 //! C over the core: `libmpi.so.12` with MPICH's ABI and, compiled with `cfg(standard_abi)`, `libmpi_abi.so.1` with that of the
 //! standard. One file a chapter of the MPI standard; every
-//! exported function is made by `entry!` or `stub!` (see `entry`), which also are the source of
+//! exported function is made by `entry!`, `entries!`, `forms!` or `stub!` (see `entry`), which also are the source of
 //! `include/mpi.h` and `include/mpi.symbols`.
 
 #![allow(clippy::too_many_arguments)] // as many as the standard has

@@ -7,8 +7,10 @@ use crate::pointers::*;
 use oxmpi::error::Result;
 use oxmpi::pt2pt::{self, Mode, exchange, persistent};
 
+// Not FnOnce: calling that is a call of a function that the compiler does not inline into the entries.
+
 #[inline(always)]
-fn send(mode: Mode, message: impl FnOnce() -> Result<Message>) -> Result<()> {
+fn send(mode: Mode, message: impl Fn() -> Result<Message>) -> Result<()> {
     let (buffer, dest, tag, comm) = message()?;
     pt2pt::send(mode, buffer, dest, tag, comm)
 }
@@ -16,7 +18,7 @@ fn send(mode: Mode, message: impl FnOnce() -> Result<Message>) -> Result<()> {
 #[inline(always)]
 fn isend(
     mode: Mode,
-    message: impl FnOnce() -> Result<Message>,
+    message: impl Fn() -> Result<Message>,
     request: Out<Request>,
 ) -> Result<()> {
     request.not_null()?;
@@ -27,7 +29,7 @@ fn isend(
 #[inline(always)]
 fn send_init(
     mode: Mode,
-    message: impl FnOnce() -> Result<Message>,
+    message: impl Fn() -> Result<Message>,
     request: Out<Request>,
 ) -> Result<()> {
     request.not_null()?;
