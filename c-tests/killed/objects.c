@@ -6,6 +6,7 @@
  * WRONG (data), EARLY (an error before the death), MISSED (a success that needs the dead), TEXT. The last survivor prints the sums. */
 #define _GNU_SOURCE
 #include "steps.h"
+#include <glob.h>
 
 enum { NUMBERS = 64, BLOCK = 4096 };
 /* Behind what is written at the shared pointer; the atomic writes are behind the blocks. */
@@ -211,6 +212,20 @@ static void arm(void)
         die_in_system((enum death) plan.death, plan.events);
 }
 
+/* Ranks that leave without MPI_File_close leave the small file of the shared file pointer, too. */
+static void remove_files(void)
+{
+    char pattern[400];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/.%s.shfp.*", folder(), strrchr(path, '/') + 1);
+    if (plan.manner == LEAVE && glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     int seed = argc > 1 ? atoi(argv[1]) : 1;
@@ -248,7 +263,7 @@ int main(int argc, char **argv)
         DOES(MPI_File_close(&file));
         wait_for_others(&board->through[0], size - 1);
     }
-    unlink(path);
+    remove_files();
     end_survivor(seed, 1, size - 1);
     _exit(check_failures ? 95 : 0);
 }
