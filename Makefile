@@ -13,7 +13,7 @@
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
-# make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (22 in check, 1000 in check-long)
+# make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (28 in check, 1000 in check-long)
 # make check-cluster                mpiexec over hosts made of namespaces, faults, 64 hosts (root and a kit; says why it is skipped)
 # make check-cluster-suite          the C suite and mpi4py over such hosts, by every launcher there is; an hour
 # make check-fabric                 the C suite on two pretended nodes with a fabric between them (libfabric), without root;

@@ -38,12 +38,12 @@ static int round_now;
 static char doing[300] = "the start";
 static uint64_t entered, run_delay;
 
-static int below(uint64_t *random, int limit)
+static inline int below(uint64_t *random, int limit)
 {
     return (int) (next_random(random) % (uint64_t) limit);
 }
 
-static uint64_t nanoseconds(void)
+static inline uint64_t nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -51,7 +51,7 @@ static uint64_t nanoseconds(void)
 }
 
 /* Which of some names an argument is. */
-static int find_name(const char *name, const char *const *names, int count)
+static inline int find_name(const char *name, const char *const *names, int count)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(name, names[i]))
@@ -61,14 +61,14 @@ static int find_name(const char *name, const char *const *names, int count)
 }
 
 /* A call may take so long. */
-static void restart_watchdog(void)
+static inline void restart_watchdog(void)
 {
     const char *seconds = getenv("C_SUITE_WATCHDOG");
     alarm(seconds ? (unsigned) atoi(seconds) : 45);
 }
 
 /* Nanoseconds for which this thread has waited for a core. */
-static uint64_t waited_for_core(void)
+static inline uint64_t waited_for_core(void)
 {
     unsigned long long run = 0, waited = 0;
     FILE *file = fopen("/proc/self/schedstat", "r");
@@ -80,7 +80,7 @@ static uint64_t waited_for_core(void)
 }
 
 /* Before a call of which `doing` says what it is. */
-static void begin_call(int traces)
+static inline void begin_call(int traces)
 {
     if (traces)
         fprintf(stderr, "[rank %d] %.6f %s\n", rank, (double) nanoseconds() / 1e9, doing);
@@ -90,7 +90,7 @@ static void begin_call(int traces)
 }
 
 /* The call has returned an error because of the death: how long that took. */
-static void note_time(void)
+static inline void note_time(void)
 {
     uint64_t now = nanoseconds(), died = board->died_at[round_now], longest = board->longest;
     uint64_t since = entered > died ? entered : died;
@@ -105,7 +105,7 @@ static void note_time(void)
 }
 
 /* This many survivors are through; nobody needs MPI for it. */
-static void wait_for_others(int *counter, int survivors)
+static inline void wait_for_others(int *counter, int survivors)
 {
     __atomic_fetch_add(counter, 1, __ATOMIC_SEQ_CST);
     snprintf(doing, sizeof doing, "outside of MPI, until all others are through");
@@ -113,18 +113,28 @@ static void wait_for_others(int *counter, int survivors)
         usleep(300);
 }
 
-/* The end of a survivor; the last one prints the sums. */
-static void end_survivor(int seed, int rounds)
+/* The end of a survivor; the last one prints the sums. Returns whether it is that. */
+static inline int end_survivor(int seed, int rounds, int survivors)
 {
     __atomic_fetch_add(&board->failures, check_failures, __ATOMIC_SEQ_CST);
-    if (__atomic_add_fetch(&board->ended, 1, __ATOMIC_SEQ_CST) == size - rounds)
-        fprintf(stderr, "killed: %s, seed %d, %d rounds, %d errors, the longest %.0f ms, %d late\n",
-                board->failures ? "failed" : "all was right", seed, rounds, board->errors, (double) board->longest / 1e6, board->late);
+    if (__atomic_add_fetch(&board->ended, 1, __ATOMIC_SEQ_CST) != survivors)
+        return 0;
+    fprintf(stderr, "killed: %s, seed %d, %d rounds, %d errors, the longest %.0f ms, %d late\n",
+            board->failures ? "failed" : "all was right", seed, rounds, board->errors, (double) board->longest / 1e6, board->late);
+    return 1;
 }
 
-static void share_board(void)
+/* Of all files; nothing is left in it. */
+static inline const char *folder(void)
 {
-    char name[] = "/tmp/killed-XXXXXX";
+    const char *named = getenv("TMPDIR");
+    return named ? named : "/tmp";
+}
+
+static inline void share_board(void)
+{
+    char name[200];
+    snprintf(name, sizeof name, "%s/killed-XXXXXX", folder());
     int file = rank == 0 ? mkstemp(name) : -1;
     if (rank == 0 && (file < 0 || ftruncate(file, sizeof *board)))
         check_failed(__FILE__, __LINE__, "%s: %s", name, strerror(errno));
@@ -198,7 +208,7 @@ static void trapped(int signal_number, siginfo_t *info, void *context)
 #define IS(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
 
-static void die_in_system(enum death death, int calls)
+static inline void die_in_system(enum death death, int calls)
 {
     /* The low half of the futex operation is first in memory on the processors that we know. */
     struct sock_filter sleeps[] = {LOAD(nr),           IS(SYS_futex, 1, 0),    RETURN(SECCOMP_RET_ALLOW),

@@ -5,9 +5,10 @@
  * args: seed, and what shall not be drawn: step=fence kill=timer then=leave; `trace` prints each call. Failures begin with a word: HANG,
  * WRONG (data), EARLY (an error before the death), MISSED (a success that needs the dead), TEXT. The last survivor prints the sums. */
 #define _GNU_SOURCE
-#include "death.h"
+#include "steps.h"
+#include <glob.h>
 
-enum { MOST_STEPS = 24, NUMBERS = 64, BLOCK = 4096 };
+enum { NUMBERS = 64, BLOCK = 4096 };
 /* Behind what is written at the shared pointer; the atomic writes are behind the blocks. */
 static const MPI_Offset first_block = 1 << 20, behind_blocks = (1 << 20) + (MPI_Offset) MOST_RANKS * BLOCK;
 
@@ -18,70 +19,16 @@ enum step {
 };
 static const char *const step_names[] = {"fence", "lock", "lock_all", "post_start", "new_window", "write_all", "ordered", "shared",
                                          "atomic", "split_write", "new_file", "allocate", "duplicate", "split"};
-/* What a rank does after its first error: makes all further calls, or ends. */
-enum manner { GO_ON, LEAVE, MANNERS };
-static const char *const manner_names[] = {"go_on", "leave"};
-
-static struct {
-    int victim, steps, deadly, events, microseconds;
-    enum death death;
-    enum manner manner;
-    enum step step_of[MOST_STEPS];
-} plan;
-static int wanted_step = -1, wanted_death = -1, wanted_manner = -1;
-static int is_victim, errors, traces, now_step, fences;
-/* Of the victim in its last step: calls until it dies; 0: something else ends it. */
-static int calls_until_death;
+static int fences;
 static uint64_t random_now;
 static MPI_Comm comm;
 static MPI_Win window = MPI_WIN_NULL;
 static int64_t *memory, own_memory[NUMBERS];
 static MPI_File file = MPI_FILE_NULL;
-static char path[64];
-
-static void hangs(int signal_number)
-{
-    char text[500];
-    uint64_t died = board ? board->died_at[0] : 0;
-    int length = snprintf(text, sizeof text, "[rank %d] HANG: (%s, %s): %s; %.1f s after the death, %d errors before\n", rank,
-                          manner_names[plan.manner], death_names[plan.death], doing,
-                          died ? (double) (nanoseconds() - died) / 1e9 : -1.0, errors);
-    ssize_t written = write(2, text, (size_t) length);
-    (void) written;
-    (void) signal_number;
-    _exit(97);
-}
-
-static void enter(const char *what)
-{
-    snprintf(doing, sizeof doing, "step %d of %d (%s), %s; the death in step %d", now_step, plan.steps,
-             now_step < plan.steps ? step_names[plan.step_of[now_step]] : "the end", what, plan.deadly);
-    begin_call(traces);
-}
-
-static int leave(int code)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
-    if (code != MPI_SUCCESS) {
-        MPI(MPI_Error_string(code, text, &length));
-        if (traces)
-            fprintf(stderr, "[rank %d] %s\n", rank, text);
-        if (!board->died_at[0])
-            check_failed(__FILE__, __LINE__, "EARLY: %s: %s", doing, text);
-        else if (!errors && !strstr(text, "ended"))
-            check_failed(__FILE__, __LINE__, "TEXT: %s: %s", doing, text);
-        if (errors++ == 0)
-            __atomic_fetch_add(&board->errors, 1, __ATOMIC_RELAXED);
-        note_time();
-    }
-    if (calls_until_death && --calls_until_death == 0)
-        die();
-    return code == MPI_SUCCESS;
-}
+static char path[200];
 
 /* Whether the call succeeds. */
-#define DOES(call) (enter(#call), leave(call))
+#define DOES(call) (enter(#call), leave((call), "ended"))
 
 static int64_t number_of(int giver, int round)
 {
@@ -229,11 +176,11 @@ static void draw_plan(uint64_t seed)
     uint64_t random = seed * 1000003;
     int makes = 0;
     plan.victim = below(&random, size);
-    plan.death = (enum death) below(&random, DEATHS);
+    plan.death = below(&random, DEATHS);
     if (plan.death == PAGE || plan.death == FUNCTION)
         plan.death = BEHIND;
     if (wanted_death >= 0)
-        plan.death = (enum death) wanted_death;
+        plan.death = wanted_death;
     plan.manner = wanted_manner >= 0 ? (enum manner) wanted_manner : below(&random, 4) ? GO_ON : LEAVE;
     plan.events = 1 + below(&random, 1 << below(&random, 6));
     /* The ones before would be errors of the victim's. */
@@ -243,8 +190,8 @@ static void draw_plan(uint64_t seed)
     plan.deadly = below(&random, MOST_STEPS - 8);
     plan.steps = plan.deadly + 4 + below(&random, 4);
     for (int i = 0; i < plan.steps; i++) {
-        enum step *step = &plan.step_of[i];
-        *step = wanted_step >= 0 && i >= plan.deadly ? (enum step) wanted_step : (enum step) below(&random, STEPS);
+        int *step = &plan.step_of[i];
+        *step = wanted_step >= 0 && i >= plan.deadly ? wanted_step : below(&random, STEPS);
         /* One rank may have the new window, and the other not: then one waits for a post at the other window, as it should. */
         makes |= *step == NEW_WINDOW;
         if (*step == POST_START && makes)
@@ -262,25 +209,30 @@ static void arm(void)
     else if (plan.death == BEHIND)
         calls_until_death = 1 + plan.events % 6;
     else
-        die_in_system(plan.death, plan.events);
+        die_in_system((enum death) plan.death, plan.events);
+}
+
+/* Ranks that leave without MPI_File_close leave the small file of the shared file pointer, too. */
+static void remove_files(void)
+{
+    char pattern[400];
+    glob_t found;
+    snprintf(pattern, sizeof pattern, "%s/.%s.shfp.*", folder(), strrchr(path, '/') + 1);
+    if (plan.manner == LEAVE && glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    unlink(path);
 }
 
 int main(int argc, char **argv)
 {
-    int seed = 1;
-    for (int i = 1; i < argc; i++) {
-        const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : "";
-        if (!strcmp(argv[i], "trace"))
-            traces = 1;
-        else if (!strncmp(argv[i], "step=", 5))
-            wanted_step = find_name(value, step_names, STEPS);
-        else if (!strncmp(argv[i], "kill=", 5))
-            wanted_death = find_name(value, death_names, DEATHS);
-        else if (!strncmp(argv[i], "then=", 5))
-            wanted_manner = find_name(value, manner_names, MANNERS);
-        else if (i == 1)
-            seed = atoi(argv[i]);
-    }
+    int seed = argc > 1 ? atoi(argv[1]) : 1;
+    names_of_steps = step_names;
+    names_of_deaths = death_names;
+    for (int i = 2; i < argc; i++)
+        read_argument(argv[i], STEPS, DEATHS);
     start(&argc, &argv);
     signal(SIGALRM, hangs);
     share_board();
@@ -288,7 +240,7 @@ int main(int argc, char **argv)
     is_victim = rank == plan.victim;
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    snprintf(path, sizeof path, "/tmp/killed-objects-%d-%d", seed, (int) getpid());
+    snprintf(path, sizeof path, "%s/killed-objects-%d-%d", folder(), seed, (int) getpid());
     MPI(MPI_Bcast(path, sizeof path, MPI_CHAR, 0, comm));
     new_window();
     new_file();
@@ -296,7 +248,7 @@ int main(int argc, char **argv)
     for (now_step = 0; now_step < plan.steps && !(plan.manner == LEAVE && errors); now_step++) {
         if (is_victim && now_step == plan.deadly)
             arm();
-        run_step(plan.step_of[now_step]);
+        run_step((enum step) plan.step_of[now_step]);
     }
     if (is_victim)
         die();
@@ -311,7 +263,7 @@ int main(int argc, char **argv)
         DOES(MPI_File_close(&file));
         wait_for_others(&board->through[0], size - 1);
     }
-    unlink(path);
-    end_survivor(seed, 1);
+    remove_files();
+    end_survivor(seed, 1, size - 1);
     _exit(check_failures ? 95 : 0);
 }

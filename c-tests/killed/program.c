@@ -304,6 +304,6 @@ int main(int argc, char **argv)
             if (plan.living[i] != plan.victim)
                 living[to++] = plan.living[i];
     }
-    end_survivor(plain[0], rounds);
+    end_survivor(plain[0], rounds, size - rounds);
     _exit(check_failures ? 95 : 0);
 }

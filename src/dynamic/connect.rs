@@ -16,7 +16,7 @@ use std::net::TcpStream;
 /// MPI_Comm_accept. `port`: name and info, which only the root has.
 ///
 /// Errors: on all ranks, MPI_ERR_PORT if the root has not opened the port, or nobody connects in the time that the info key `timeout`
-/// gives (seconds; without it the call waits), and those of a meeting.
+/// gives (seconds; without it the call waits), a rank of `comm` dies before, and those of a meeting.
 pub fn accept(
     comm: &Comm,
     root: Result<i32>,
@@ -27,7 +27,8 @@ pub fn accept(
     let socket = port.map(|(name, info)| {
         let deadline = seconds_in(&info, "timeout")?.map(Deadline::after);
         let port = port::find(&name)?;
-        background::run(FUNCTION, move || port.accept(deadline))
+        let all_live = side.all_live();
+        background::run(FUNCTION, move || port.accept(deadline, all_live))
     });
     meet(&side, socket.transpose())
 }

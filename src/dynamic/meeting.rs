@@ -12,6 +12,7 @@ use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
 use crate::constructors::{everywhere, share};
 use crate::context_id::{self, Creation};
+use crate::engine::liveness;
 use crate::error::{Class, Error, Result, fail};
 use crate::launch::Job;
 use std::sync::Arc;
@@ -64,6 +65,20 @@ pub fn tell_all(own: &CollContext<'_>, root: i32, at_root: Result<Vec<u8>>) -> R
 impl Side<'_> {
     fn is_root(&self) -> bool {
         self.own.rank() == self.root
+    }
+
+    /// Whether all of this group live, for a thread that waits for the other one. Without a member nobody can meet.
+    ///
+    /// Errors: a member has died.
+    pub fn all_live(&self) -> impl Fn() -> Result<()> + Send + use<> {
+        let members = self.comm.members().clone();
+        move || {
+            let mut processes = (0..members.size()).map(|rank| members.process(rank));
+            match processes.find(|process| liveness::loss_by_death(*process)) {
+                Some(process) => Err(liveness::explain(process)),
+                None => Ok(()),
+            }
+        }
     }
 
     /// Meets the other group over a connection that the root has.

@@ -165,24 +165,17 @@ pub fn cookie_of(name: &str) -> &str {
 }
 
 impl Port {
-    /// Waits for somebody who knows the cookie.
+    /// Waits for somebody who knows the cookie. `may_go_on` is asked from time to time.
     ///
-    /// Errors: MPI_ERR_PORT, the time is over or the port is closed; MPI_ERR_SPAWN, the launcher says that nobody will come.
-    pub fn accept(&self, deadline: Option<Deadline>) -> Result<Socket> {
-        self.accept_unless(deadline, || None)
-    }
-
-    /// As [`Port::accept`]; `gone` says from time to time why nobody will come, if it knows that.
-    pub fn accept_unless(
+    /// Errors: of `may_go_on`; MPI_ERR_PORT, the time is over or the port is closed; MPI_ERR_SPAWN, the launcher says that nobody will come.
+    pub fn accept(
         &self,
         deadline: Option<Deadline>,
-        gone: impl Fn() -> Option<String>,
+        may_go_on: impl Fn() -> Result<()>,
     ) -> Result<Socket> {
         let mut chosen: Option<Chosen> = None;
         loop {
-            if let Some(why) = gone() {
-                return fail!(Class::Spawn, "the processes do not come: {why}");
-            }
+            may_go_on()?;
             if self.closed.load(Ordering::Acquire) {
                 return fail!(Class::Port, "the port was closed in the meantime");
             }
@@ -435,13 +428,13 @@ mod tests {
             socket.send(b"hello").unwrap();
             socket.receive().unwrap()
         });
-        let mut socket = port.accept(Some(Deadline::after(20.0))).unwrap();
+        let mut socket = port.accept(Some(Deadline::after(20.0)), || Ok(())).unwrap();
         assert_eq!(socket.receive().unwrap(), b"hello");
         socket.send(b"").unwrap();
         assert!(other.join().unwrap().is_empty());
         close(&port.name).unwrap();
         assert!(close(&port.name).is_err() && find(&port.name).is_err());
-        assert!(port.accept(None).is_err());
+        assert!(port.accept(None, || Ok(())).is_err());
     }
 
     #[test]
@@ -453,13 +446,13 @@ mod tests {
             let refused = connect(&wrong, Deadline::after(20.0)).err().unwrap();
             refused.class()
         });
-        let nobody = port.accept(Some(Deadline::after(0.3)));
+        let nobody = port.accept(Some(Deadline::after(0.3)), || Ok(()));
         assert_eq!(nobody.err().unwrap().class(), Class::Port);
         assert_eq!(stranger.join().unwrap(), Class::Port);
         let text = format!("oxmpi-refused {} it has ended\n", port.cookie);
         let mut launcher = TcpStream::connect(("127.0.0.1", number)).unwrap();
         launcher.write_all(text.as_bytes()).unwrap();
-        let told = port.accept(None).err().unwrap();
+        let told = port.accept(None, || Ok(())).err().unwrap();
         assert_eq!(told.class(), Class::Spawn);
         assert!(told.to_string().contains("it has ended"), "{told}");
         close(&port.name).unwrap();

@@ -91,8 +91,12 @@ pub fn spawn(
         };
         let name = port.name.clone();
         cookie = Some(port::cookie_of(&name).to_owned());
-        let accepted =
-            background::run(function, move || port.accept_unless(None, || started.end()));
+        let all_live = side.all_live();
+        let may_go_on = move || match started.end() {
+            Some(why) => fail!(Class::Spawn, "the processes do not come: {why}"),
+            None => all_live(),
+        };
+        let accepted = background::run(function, move || port.accept(None, may_go_on));
         port::close(&name)?;
         accepted.map(Some)
     });

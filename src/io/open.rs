@@ -311,8 +311,8 @@ fn end_pointer(file: &File, function: &'static str) {
     let all = file.agree_on(function, Ok(()), values);
     let removes = match all {
         Ok(all) => file.rank() == 0 && all.iter().any(|values| values[0] != 0),
-        // Rank 0 may be lost.
-        Err(_) => was_open,
+        // Rank 0 may be lost, or the only one that had it open.
+        Err(_) => true,
     };
     if removes {
         apart.remove();

@@ -1,19 +1,20 @@
 //! Kill tests: programs of `c-tests/killed` under the staged mpiexec, seed after seed. In each run a rank is killed at a random point of
-//! random collective operations (`program.c`), or of calls on windows, files, memory and communicators (`objects.c`), and the others must
-//! get errors and must not hang.
-//! Invariant: a run passes only if all survivors said that all was right and no process is left. A failure prints the command that
-//! repeats it.
+//! random collective operations (`program.c`), of calls on windows, files, memory and communicators (`objects.c`), or of calls by which
+//! jobs meet and part (`spawn.c`), and the others must get errors and must not hang.
+//! Invariant: a run passes only if all survivors said that all was right, no other process was killed, and no process or file is left. A
+//! failure prints the command that repeats it.
 //!
 //!     cargo test --test killed                       # a few seeds
 //!     KILLED_SEEDS=1000 cargo test --test killed     # over all trials
 //!     KILLED_SEEDS=1000 cargo test --test killed -- nodes
 //!     cargo test --test killed -- stay               # survivors that give up and stay outside of MPI
 //!     cargo test --test killed -- objects            # windows, files, memory and communicators
+//!     cargo test --test killed -- spawn              # parents and children
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
-//! | `KILLED_SEEDS` | how many seeds, over all trials; default 22 |
+//! | `KILLED_SEEDS` | how many seeds, over all trials; default 28 |
 //! | `KILLED_FIRST` | the first seed, 1 by default |
 //! | `KILLED_RANKS` | numbers of ranks, default `2,3,4,8` |
 //! | `KILLED_JOBS` | runs at one time, default 4 |
@@ -35,7 +36,8 @@ mod streams;
 use libtest_mimic::{Arguments, Failed, Trial};
 use oxmpi::sync::{AtomicU64, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -74,7 +76,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 11] = [
+const TRIALS: [Way; 14] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND", "cores=64")],
@@ -114,6 +116,16 @@ const TRIALS: [Way; 11] = [
         variables: &[("OXMPI_FABRIC", "tcp")],
         ..way("objects_hosts", "objects", Starter::Hosts)
     },
+    way("spawn", "spawn", Starter::Ours),
+    // Parents and children meet over the fabric.
+    Way {
+        variables: &[("OXMPI_PRETEND", "nodes=2"), ("OXMPI_FABRIC", "tcp")],
+        ..way("spawn_nodes", "spawn", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_FABRIC", "tcp")],
+        ..way("spawn_hosts", "spawn", Starter::Hosts)
+    },
 ];
 
 /// What all runs share.
@@ -139,12 +151,13 @@ fn number(name: &str, default: u64) -> u64 {
 fn bench() -> Result<Bench, String> {
     let (mpiexec, program) = staged::compile("killed/program.c", "killed")?;
     let (_, objects) = staged::compile("killed/objects.c", "killed-objects")?;
+    let (_, spawn) = staged::compile("killed/spawn.c", "killed-spawn")?;
     let ranks = std::env::var("KILLED_RANKS").unwrap_or_else(|_| "2,3,4,8".into());
     let arguments = std::env::var("KILLED_ARGUMENTS").unwrap_or_default();
     Ok(Bench {
         mpiexec,
-        programs: BTreeMap::from([("program", program), ("objects", objects)]),
-        seeds: number("KILLED_SEEDS", 22),
+        programs: BTreeMap::from([("program", program), ("objects", objects), ("spawn", spawn)]),
+        seeds: number("KILLED_SEEDS", 28),
         first: number("KILLED_FIRST", 1),
         ranks: ranks
             .split(',')
@@ -161,6 +174,7 @@ fn bench() -> Result<Bench, String> {
 #[derive(Default)]
 struct Sums {
     runs: u64,
+    deaths: u64,
     late: u64,
     /// Milliseconds from a death, or a later call, to an error.
     longest: u64,
@@ -169,8 +183,9 @@ struct Sums {
 impl Sums {
     /// Reads the program's last line: `killed: all was right, seed 7, 1 rounds, 3 errors, the longest 501 ms, 0 late`.
     fn read(errors: &str) -> Option<Sums> {
-        let mut lines = errors.lines();
-        let line = lines.find_map(|line| line.strip_prefix("killed: all was right, "))?;
+        let mut lines = errors.lines().rev();
+        let line = lines.find_map(|line| line.strip_prefix("killed: "))?;
+        let line = line.strip_prefix("all was right, ")?;
         let after = |word: &str, offset: isize| -> Option<u64> {
             let words: Vec<&str> = line.split(' ').collect();
             let at = words.iter().position(|one| *one == word)?;
@@ -178,6 +193,7 @@ impl Sums {
         };
         Some(Sums {
             runs: 1,
+            deaths: after("rounds,", -1)?,
             late: after("late", -1)?,
             longest: after("longest", 1)?,
         })
@@ -185,6 +201,7 @@ impl Sums {
 
     fn add(&mut self, other: &Sums) {
         self.runs += other.runs;
+        self.deaths += other.deaths;
         self.late += other.late;
         self.longest = self.longest.max(other.longest);
     }
@@ -205,6 +222,8 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
         Starter::Ours => bench.mpiexec.as_path(),
         Starter::Hosts => Path::new(over_hosts),
     };
+    let folder = std::env::temp_dir().join(format!("killed-{mark}"));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
     let mut command = Command::new(mpiexec);
     command
         .args(["-n", &ranks.to_string(), "-disable-auto-cleanup"])
@@ -213,6 +232,7 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
         .args(&arguments)
         .envs(variables.iter().copied())
         .env(MARK, &mark)
+        .env("TMPDIR", &folder)
         .env("C_SUITE_WATCHDOG", bench.limit.to_string())
         .env("C_SUITE_PROGRAM", format!("killed/{}", way.program))
         .stdin(Stdio::null())
@@ -238,6 +258,12 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     for pid in left.iter().filter_map(|pid| Pid::from_raw(*pid)) {
         let _ = kill_process(pid, Signal::KILL);
     }
+    let files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder for temporary files")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    let _ = std::fs::remove_dir_all(&folder);
     let errors = stderr
         .recv_timeout(Duration::from_secs(20))
         .unwrap_or_default();
@@ -252,19 +278,28 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     {
         return Err(fail(kind, &text));
     }
-    if !left.is_empty() {
-        return Err(fail("LEFT", &format!("{} processes\n{text}", left.len())));
+    if !left.is_empty() || !files.is_empty() {
+        let what = format!("{} processes, files {files:?}\n{text}", left.len());
+        return Err(fail("LEFT", &what));
     }
-    // 128 and SIGKILL: the exit code of the first rank that ended. A survivor that finds the death itself, where the kernel refuses the dead's
-    // memory, and leaves, may be seen before it.
     let code = status.and_then(|status| status.code());
-    let is_expected = code == Some(137) || way.program == "objects" && code == Some(1);
+    let killed = errors.matches(" was killed by ").count() as u64;
     let sums = Sums::read(&errors)
-        .filter(|_| is_expected)
+        .filter(|sums| killed == sums.deaths && code.is_some_and(|code| may_be(way, code)))
         .ok_or_else(|| fail("OTHER", &format!("{status:?}\n{text}")))?;
     match bench.strict && sums.late > 0 {
         true => Err(fail("LATE", &text)),
         false => Ok(sums),
+    }
+}
+
+/// Whether a job in which a rank was killed may have this exit code, that of the first rank that ended. A survivor that finds the death
+/// itself, where the kernel refuses the dead's memory, and leaves, may be seen before it. A spawned job that has disconnected has none.
+fn may_be(way: &Way, code: i32) -> bool {
+    match way.program {
+        "program" => code == 128 + 9,
+        "objects" => [128 + 9, 1].contains(&code),
+        _ => [128 + 9, 1, 0].contains(&code),
     }
 }
 
@@ -281,10 +316,17 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     None
 }
 
+/// The names in /dev/shm.
+fn shared_memory() -> BTreeSet<OsString> {
+    let entries = std::fs::read_dir("/dev/shm").into_iter().flatten();
+    entries.flatten().map(|entry| entry.file_name()).collect()
+}
+
 /// A trial's part of the seeds, some at a time.
 fn run_trial(bench: &Bench, way: &Way) -> Result<(), Failed> {
     let begin = Instant::now();
     let count = bench.seeds.div_ceil(TRIALS.len() as u64);
+    let files = shared_memory();
     let next = AtomicU64::new(bench.first);
     let sums = Mutex::new(Sums::default());
     let failures: Mutex<BTreeMap<String, Vec<(u64, String)>>> = Mutex::default();
@@ -318,10 +360,13 @@ fn run_trial(bench: &Bench, way: &Way) -> Result<(), Failed> {
         sums.longest,
         sums.late,
     );
-    if failures.is_empty() {
+    let mut text = String::new();
+    for file in shared_memory().difference(&files) {
+        text += &format!("LEFT: {file:?} in /dev/shm\n");
+    }
+    if failures.is_empty() && text.is_empty() {
         return Ok(());
     }
-    let mut text = String::new();
     for (kind, mut list) in failures {
         list.sort();
         let seeds: Vec<String> = list.iter().map(|(seed, _)| seed.to_string()).collect();

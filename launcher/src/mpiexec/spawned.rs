@@ -218,7 +218,9 @@ impl Supervisor<'_> {
             Life::Killed(signal) => 128 + signal,
             Life::Running | Life::Lost => return,
         };
-        let (connected, failed) = (job.connected && !job.disconnected, job.failed || code > 128);
+        let connected = job.connected && !job.disconnected;
+        // What a rank's death means is the others' business where the job goes on.
+        let failed = job.failed || code > 128 && !self.plan.request.keep_going;
         if self.ending.is_some() {
             return;
         }
