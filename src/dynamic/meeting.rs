@@ -12,7 +12,7 @@ use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
 use crate::constructors::{everywhere, share};
 use crate::context_id::{self, Creation};
-use crate::engine::liveness;
+use crate::engine::{self, losses};
 use crate::error::{Class, Error, Result, fail};
 use crate::launch::Job;
 use std::sync::Arc;
@@ -74,8 +74,8 @@ impl Side<'_> {
         let members = self.comm.members().clone();
         move || {
             let mut processes = (0..members.size()).map(|rank| members.process(rank));
-            match processes.find(|process| liveness::loss_by_death(*process)) {
-                Some(process) => Err(liveness::explain(process)),
+            match processes.find(|process| engine::has_died(*process)) {
+                Some(process) => Err(losses::explain(process)),
                 None => Ok(()),
             }
         }
