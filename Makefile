@@ -245,6 +245,7 @@ check-mpi4py: stage
 	$(if $(HYDRA_RANKS),if [ -x /usr/bin/mpiexec.hydra ]; then MPIEXEC=/usr/bin/mpiexec.hydra tests/clients/mpi4py $(HYDRA_RANKS) || code=1; \
 	else . tests/harness/skip.sh; left_out "mpi4py by mpiexec.hydra" "mpiexec.hydra is not there" mpich; fi;) exit $$code
 
+FLANG ?= flang-new-19
 check-flang: stage
 	$(stage)/bin/mpifort -fc=$(FLANG) -make-modules
 	C_SUITE_FC=$(FLANG) $(CARGO) test --test c_suite -- /fortran

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a file: a port and a process.
 const LARGEST: u64 = 64 << 10;
-/// Times that it is made anew. Each one that another process removes it at just this moment is one more chance that it does not.
+/// Times that it is made anew: each is one more chance that no other process removes it at just this moment.
 const ATTEMPTS: usize = 1000;
 
 /// Where it is.
@@ -77,17 +77,17 @@ impl Place {
     ///
     /// Errors: as [`Self::open`], and MPI_ERR_ACCESS or MPI_ERR_OTHER for an error of `action`.
     pub fn with<T>(&self, mut action: impl FnMut(&Folder) -> io::Result<T>) -> Result<T> {
-        let mut last = io::Error::from(ErrorKind::NotFound);
+        let gone = || io::Error::from(ErrorKind::NotFound);
+        let mut last = gone();
         for _ in 0..ATTEMPTS {
             let made = DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
                 .create(&self.path);
-            let done = match (self.open()?, made) {
-                (Some(folder), _) => action(&folder),
+            let done = match self.open()? {
+                Some(folder) => action(&folder),
                 // Removed just after it was made, or found.
-                (None, Ok(())) => continue,
-                (None, Err(error)) => Err(error),
+                None => Err(made.err().unwrap_or_else(gone)),
             };
             match done {
                 Err(error)
