@@ -20,7 +20,7 @@
 #                                   FABRIC_PARTS="pt2pt/ ..." for some of it
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
-#                                   STANDARD_RANKS="2" ranks
+#                                   MPI4PY_STANDARD_RANKS="2" ranks
 # make check-valgrind               the C tests of up to VALGRIND_RANKS=2 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
@@ -237,12 +237,12 @@ check-clients: stage
 
 # Ranks under our mpiexec; of the standard ABI, which is compiled for it; and under MPICH's launcher. None: not run.
 MPI4PY_RANKS ?= 1 2 3 4
-STANDARD_RANKS ?= 2
-HYDRA_RANKS ?= 2
+MPI4PY_STANDARD_RANKS ?= 2
+MPI4PY_HYDRA_RANKS ?= 2
 check-mpi4py: stage
 	@code=0; tests/clients/mpi4py $(MPI4PY_RANKS) || code=1; \
-	$(if $(STANDARD_RANKS),MPI4PY_MPIABI=mpiabi tests/clients/mpi4py $(STANDARD_RANKS) || code=1;) \
-	$(if $(HYDRA_RANKS),if [ -x /usr/bin/mpiexec.hydra ]; then MPIEXEC=/usr/bin/mpiexec.hydra tests/clients/mpi4py $(HYDRA_RANKS) || code=1; \
+	$(if $(MPI4PY_STANDARD_RANKS),MPI4PY_MPIABI=mpiabi tests/clients/mpi4py $(MPI4PY_STANDARD_RANKS) || code=1;) \
+	$(if $(MPI4PY_HYDRA_RANKS),if [ -x /usr/bin/mpiexec.hydra ]; then MPIEXEC=/usr/bin/mpiexec.hydra tests/clients/mpi4py $(MPI4PY_HYDRA_RANKS) || code=1; \
 	else . tests/harness/skip.sh; left_out "mpi4py by mpiexec.hydra" "mpiexec.hydra is not there" mpich; fi;) exit $$code
 
 FLANG ?= flang-new-19

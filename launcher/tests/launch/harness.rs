@@ -60,7 +60,15 @@ pub fn launcher<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Ite
     let mut command = Command::new("env");
     command.arg("--default-signal=HUP,INT,QUIT,TERM");
     command.arg(program).args(arguments);
-    for name in ["OMP_NUM_THREADS", "MPIEXEC_TIMEOUT", "HYDRA_HOST_FILE"] {
+    for name in ["OMP_NUM_THREADS", "MPIEXEC_TIMEOUT"] {
+        command.env_remove(name);
+    }
+    // What a site or a make variable says to MPICH's launcher and library steers these jobs, or is named in their texts.
+    let of_mpich = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        name.starts_with("HYDRA_") || name.starts_with("MPIR_CVAR_")
+    };
+    for (name, _) in std::env::vars_os().filter(|(name, _)| of_mpich(name)) {
         command.env_remove(name);
     }
     Job {
