@@ -9,7 +9,8 @@ use crate::comm::{Comm, Made, Members, Parts};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Agreed, Creation, Proposal};
 use crate::datatype::Buffer;
-use crate::error::{Class, Result, fail};
+use crate::engine::losses;
+use crate::error::{Class, Error, Result};
 
 /// The collective contexts of a creation: of a communicator's local group, and between the leaders of both groups.
 #[derive(Clone, Copy)]
@@ -59,8 +60,10 @@ impl Ids {
     }
 }
 
-/// Instead of an id: there is none.
+/// Instead of an id: there is none; the word behind it says whether a process is lost.
 const FAILED: u32 = u32::MAX;
+const NO_ID: &str =
+    "the other group of the intercommunicator has no context id that is free on all its ranks";
 
 impl<'a> BothGroups<'a> {
     pub fn of(comm: &'a Comm, function: &'static str) -> Self {
@@ -99,7 +102,7 @@ impl<'a> BothGroups<'a> {
         };
         let mut mine = match &own {
             Ok(agreed) => bytes([agreed.context, agreed.engines]),
-            Err(_) => bytes([FAILED, 0]),
+            Err(error) => bytes([FAILED, losses::in_a_word(error)]),
         };
         let mut theirs = mine.clone();
         let swapped = inter.swap(&self.local, &mut mine, &mut theirs).await;
@@ -114,10 +117,8 @@ impl<'a> BothGroups<'a> {
             (swapped, _) => {
                 context_id::release(own.context);
                 swapped?;
-                fail!(
-                    Class::Other,
-                    "the other group of the intercommunicator has no context id that is free on all its ranks"
-                )
+                let lost = losses::of_a_word(theirs[1]);
+                Err(lost.unwrap_or_else(|| Error::new(Class::Other, NO_ID)))
             }
         }
     }

@@ -11,7 +11,7 @@ use super::registry::{self, IDS, Ids, live_report, statistics};
 use super::report;
 use crate::coll::CollContext;
 use crate::datatype::Buffer;
-use crate::engine::{self, mapping};
+use crate::engine::{self, losses, mapping};
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
@@ -243,10 +243,14 @@ fn wake_others() {
 }
 
 /// Combines the offers of all members: up a tree and down again, straight on the collective context, because nothing is called
-/// more often with several threads. A member that misses an offer hands on zeros, which are no signature: all members give up.
+/// more often with several threads. A member that misses an offer hands on zeros, which are no signature, and in a word before them
+/// which process it has lost: all members give up.
+///
+/// Errors: a process is lost, to this member or to another one; what the collective context reports.
 async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     let (rank, size) = (coll.rank(), coll.size());
-    let mut data = bytes(std::iter::repeat_n(0, offer.len()));
+    let mut lost = 0;
+    let mut data = bytes(std::iter::repeat_n(0, 1 + offer.len()));
     let mut failure = None;
     // This rank has combined those of so many ranks from itself on.
     let mut distance = 1;
@@ -254,10 +258,15 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
         if rank + distance < size {
             // Of a message that is too short, from who calls something else, nothing must be left but zeros.
             data.fill(0);
-            match coll.recv(Buffer::of_copy(&mut data), rank + distance).await {
-                Ok(()) if failure.is_none() => combine(&mut offer, &words(&data)),
-                Ok(()) => {}
+            let heard = coll.recv(Buffer::of_copy(&mut data), rank + distance).await;
+            match heard {
+                Ok(()) => {
+                    let theirs = words(&data);
+                    lost = lost.max(theirs[0]);
+                    combine(&mut offer, &theirs[1..]);
+                }
                 Err(error) => {
+                    lost = lost.max(losses::in_a_word(&error));
                     offer.fill(0);
                     failure.get_or_insert(error);
                 }
@@ -265,7 +274,7 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
         }
         distance *= 2;
     }
-    let mut data = bytes(offer);
+    let mut data = bytes(std::iter::once(lost).chain(offer));
     if rank > 0 {
         let parent = rank - distance;
         let sent = coll.send(Buffer::of_copy(&mut data), parent).await;
@@ -273,6 +282,7 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
         let told = coll.recv(Buffer::of_copy(&mut data), parent).await;
         if let Err(error) = sent.and(told) {
             data.fill(0);
+            data[..4].copy_from_slice(&losses::in_a_word(&error).to_le_bytes());
             failure.get_or_insert(error);
         }
     }
@@ -283,7 +293,11 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
             failure = failure.or(sent.err());
         }
     }
-    failure.map_or_else(|| Ok(words(&data)), Err)
+    let mut combined = words(&data);
+    match failure.or(losses::of_a_word(combined.remove(0))) {
+        Some(error) => Err(error),
+        None => Ok(combined),
+    }
 }
 
 fn exhausted(coll: &CollContext<'_>) -> Error {

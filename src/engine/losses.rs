@@ -95,6 +95,17 @@ pub fn number_for_others(process: u32) -> u32 {
     }
 }
 
+/// What others are told of an error where there is room for one word: 0, or one more than the number of the lost process.
+pub fn in_a_word(error: &Error) -> u32 {
+    let number = error.lost().map(number_for_others);
+    number.map_or(0, |process| process + 1)
+}
+
+/// The error of a rank that was told [`in_a_word`] of another one's; `None`: no process is lost.
+pub fn of_a_word(word: u32) -> Option<Error> {
+    word.checked_sub(1).map(explain)
+}
+
 fn loss_of(process: u32) -> Option<Loss> {
     match process {
         DIFFERENT => None,
@@ -169,9 +180,12 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_loss_gives_the_error_that_the_loser_has() {
+        assert!(of_a_word(in_a_word(&Error::new(Class::Arg, "no loss"))).is_none());
         for process in [SOMEBODY, DIFFERENT] {
             let (own, other) = (explain(process), told(failed(process)));
             assert_eq!((own.class(), own.text()), (other.class(), other.text()));
+            let told = of_a_word(in_a_word(&own)).expect("a loss");
+            assert_eq!((own.text(), own.lost()), (told.text(), told.lost()));
         }
     }
 }
