@@ -1,5 +1,5 @@
-/* The last of the ranks that wait in MPI_Comm_accept is killed. Nobody connects, and the others get an error. For mpiexec with
- * -disable-auto-cleanup. */
+/* The last of the ranks that wait in MPI_Comm_accept (or, with the argument "connect", in MPI_Comm_connect) is killed. Nobody meets them,
+ * and the others get an error. For mpiexec with -disable-auto-cleanup. */
 #define _GNU_SOURCE
 #include "death.h"
 
@@ -16,7 +16,9 @@ int main(int argc, char **argv)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == size - 1)
         die_in(300000);
-    int code = MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &met);
+    int connects = argc > 1 && !strcmp(argv[1], "connect");
+    int code = connects ? MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &met)
+                        : MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &met);
     CHECK(code != MPI_SUCCESS);
     MPI(MPI_Error_string(code, text, &length));
     if (!strstr(text, "has ended"))

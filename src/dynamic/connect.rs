@@ -36,7 +36,7 @@ pub fn accept(
 /// MPI_Comm_connect. `port`: name and info, which only the root has.
 ///
 /// Errors: on all ranks, MPI_ERR_PORT if there is no such port or nobody accepts in the time that the info key `timeout` gives (seconds;
-/// else `MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT`), and those of a meeting.
+/// else `MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT`), a rank of `comm` dies before, and those of a meeting.
 pub fn connect(
     comm: &Comm,
     root: Result<i32>,
@@ -47,7 +47,8 @@ pub fn connect(
     let socket = port.map(|(name, info)| {
         let seconds = seconds_in(&info, "timeout")?.unwrap_or(super::CONNECT_TIMEOUT.get() as f64);
         let deadline = Deadline::after(seconds);
-        background::run(FUNCTION, move || port::connect(&name, deadline))
+        let all_live = side.all_live();
+        background::run(FUNCTION, move || port::connect(&name, deadline, all_live))
     });
     meet(&side, socket.transpose())
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const SCHEME: &str = "oxmpi";
 /// For one address to answer.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// Interval at which an accept looks whether its port was closed.
+/// Interval at which an accept looks whether its port was closed, and both sides whether they may go on.
 const LOOK: Duration = Duration::from_millis(100);
 /// Of a line; longer ones come from strangers.
 const LINE_BYTES: usize = 1024;
@@ -295,10 +295,14 @@ fn parse(name: &str) -> Option<(Vec<IpAddr>, u16, &str)> {
     Some((addresses?, port.parse().ok()?, cookie)).filter(|_| is_hex)
 }
 
-/// Connects to a port, and waits until its process accepts.
+/// Connects to a port, and waits until its process accepts. `may_go_on` is asked from time to time.
 ///
-/// Errors: MPI_ERR_PORT, the name is none, nobody listens there, or the time is over.
-pub fn connect(name: &str, deadline: Deadline) -> Result<Socket> {
+/// Errors: of `may_go_on`; MPI_ERR_PORT, the name is none, nobody listens there, or the time is over.
+pub fn connect(
+    name: &str,
+    deadline: Deadline,
+    may_go_on: impl Fn() -> Result<()>,
+) -> Result<Socket> {
     let Some((addresses, port, cookie)) = parse(name) else {
         return fail!(
             Class::Port,
@@ -312,7 +316,7 @@ pub fn connect(name: &str, deadline: Deadline) -> Result<Socket> {
             .max(Duration::from_millis(1));
         let reached = TcpStream::connect_timeout(&SocketAddr::new(address, port), limit);
         let reason = match reached {
-            Ok(stream) => match ask(Socket(stream), cookie, deadline) {
+            Ok(stream) => match ask(Socket(stream), cookie, deadline, &may_go_on)? {
                 Ok(socket) => return Ok(socket),
                 Err(text) => text,
             },
@@ -332,34 +336,55 @@ pub fn connect(name: &str, deadline: Deadline) -> Result<Socket> {
     )
 }
 
-/// Shows the cookie to who listens. The text says why that is of no use.
+/// Shows the cookie to the process that listens, and waits for its answer. The text says why that is of no use.
+///
+/// Errors: of `may_go_on`.
 fn ask(
     mut socket: Socket,
     cookie: &str,
     deadline: Deadline,
-) -> std::result::Result<Socket, String> {
-    let text = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            format!("nobody has accepted within {} seconds", deadline.seconds)
-        }
-        _ => why(&error),
-    };
-    let left = deadline.left().max(Duration::from_millis(1));
-    socket.prepare(Some(left)).map_err(text)?;
+    may_go_on: impl Fn() -> Result<()>,
+) -> Result<std::result::Result<Socket, String>> {
     let line = format!("oxmpi-connect {cookie} {VERSION}\n");
-    socket.0.write_all(line.as_bytes()).map_err(text)?;
-    let answer = socket.read_line().map_err(text)?;
+    let mut stopped = None;
+    let answer = socket.prepare(Some(LOOK)).and_then(|()| {
+        socket.0.write_all(line.as_bytes())?;
+        socket.read_line(|| {
+            stopped = may_go_on().err();
+            stopped.is_none() && !deadline.is_over()
+        })
+    });
+    if let Some(error) = stopped {
+        return Err(error);
+    }
+    Ok(match answer {
+        Ok(answer) => understand(socket, &answer),
+        Err(error) if is_silence(&error) => Err(format!(
+            "nobody has accepted within {} seconds",
+            deadline.seconds
+        )),
+        Err(error) => Err(why(&error)),
+    })
+}
+
+/// Greets the process that has accepted. The text says why that is none.
+fn understand(mut socket: Socket, answer: &str) -> std::result::Result<Socket, String> {
     match answer.split_once(' ') {
         None if answer == "oxmpi-accepted" => {
-            socket.0.write_all(b"oxmpi-here\n").map_err(text)?;
-            socket.prepare(None).map_err(text)?;
-            Ok(socket)
+            let greeted = socket.0.write_all(b"oxmpi-here\n");
+            let greeted = greeted.and_then(|()| socket.prepare(None));
+            greeted.map(|()| socket).map_err(|error| why(&error))
         }
         Some(("oxmpi-version", version)) => Err(format!(
             "it is a process of oxmpi {version}, and this is {VERSION}"
         )),
         _ => Err("it is no port of oxmpi".to_owned()),
     }
+}
+
+/// Whether nothing came within the time limit of a socket.
+fn is_silence(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 impl Socket {
@@ -375,11 +400,17 @@ impl Socket {
         self.0.set_read_timeout(limit)
     }
 
-    fn read_line(&mut self) -> std::io::Result<String> {
+    /// A line. Whenever the socket's time limit is over without a byte, `waits_on` is asked.
+    ///
+    /// Errors: the time is over and `waits_on` says no; the connection is lost.
+    fn read_line(&mut self, mut waits_on: impl FnMut() -> bool) -> std::io::Result<String> {
         let mut line = Vec::new();
         let mut byte = [0u8];
         while line.len() < LINE_BYTES {
-            self.0.read_exact(&mut byte)?;
+            match self.0.read_exact(&mut byte) {
+                Err(error) if is_silence(&error) && waits_on() => continue,
+                read => read?,
+            }
             if byte[0] == b'\n' {
                 break;
             }
