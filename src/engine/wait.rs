@@ -38,6 +38,8 @@ const NET_LOOK: u64 = 16;
 
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
+/// The same of a dead rank of another host. An error is right whatever may still come.
+const DEAD_FOR: u64 = 60_000_000;
 
 /// [`Request::context`](super::requests::Request::context) of an access to a window: its owner is the window.
 pub const WINDOW: u32 = u32::MAX - 1;
@@ -78,22 +80,23 @@ impl Watch {
         };
         // Of a dead rank of this host nothing is on its way that one more look does not find. One that has only said that it exits may call MPI
         // in functions that are called at its exit.
-        loss.is_end() && engine.peer(sender).page.was_reaped() || self.is_over()
+        let patience = if loss.is_end() { DEAD_FOR } else { GONE_FOR };
+        loss.is_end() && engine.peer(sender).page.was_reaped() || self.is_over(patience)
     }
 
     /// As [`Watch::is_gone`], of a process that is not waited for itself: those that are may end the operation without it.
     #[inline]
     pub fn is_long_gone(&mut self, engine: &Engine, process: u32) -> bool {
-        liveness::of(engine, process).is_some() && self.is_over()
+        liveness::of(engine, process).is_some() && self.is_over(GONE_FOR)
     }
 
     #[cold]
-    fn is_over(&mut self) -> bool {
+    fn is_over(&mut self, patience: u64) -> bool {
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;
         }
-        now - self.since > GONE_FOR
+        now - self.since > patience
     }
 }
 
