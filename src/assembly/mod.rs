@@ -25,7 +25,6 @@ use crate::engine::waits::{Kind, Object, Wait, Whom};
 use crate::engine::{aside, enter, losses, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
-use crate::os::turns::TASK_LOOKS_PER_CHECK;
 use crate::queue::barrier::{self, Barrier, IsLost, Member, Visit};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
@@ -283,8 +282,7 @@ impl Assembly {
             looks = looks.wrapping_add(1);
             // A thread of the library's sleeps without saying so.
             let rests = tasks::before_sleep() || aside::is_here();
-            let asks =
-                rests || tasks::checks_liveness() || looks.is_multiple_of(TASK_LOOKS_PER_CHECK);
+            let asks = rests || tasks::is_to_ask(looks);
             let is_lost = asks.then_some(&is_lost as IsLost<'_>);
             match area.barrier().look(at, &mut visit, rests, is_lost) {
                 Some(done) => Poll::Ready(done),

@@ -10,7 +10,7 @@ use super::{Engine, EngineCursor, enter_at, losses, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::os::monotonic_nanoseconds;
-use crate::os::turns::TASK_POLLS_PER_CHECK;
+use crate::os::turns::{TASK_LOOKS_PER_CHECK, TASK_POLLS_PER_CHECK};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -141,8 +141,13 @@ pub(super) fn give_up_lost_in_loop() {
 }
 
 /// Whether a task is polled for a liveness check.
-pub fn checks_liveness() -> bool {
+fn checks_liveness() -> bool {
     CHECKS.get()
+}
+
+/// Whether a task that has looked so often without success at what others store is to ask whether they live.
+pub fn is_to_ask(looks: u32) -> bool {
+    checks_liveness() || looks.is_multiple_of(TASK_LOOKS_PER_CHECK)
 }
 
 /// Whether the thread that polls a task is about to sleep: who is to wake it must learn of that now.
