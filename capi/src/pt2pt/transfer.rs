@@ -16,11 +16,7 @@ fn send(mode: Mode, message: impl Fn() -> Result<Message>) -> Result<()> {
 }
 
 #[inline(always)]
-fn isend(
-    mode: Mode,
-    message: impl Fn() -> Result<Message>,
-    request: Out<Request>,
-) -> Result<()> {
+fn isend(mode: Mode, message: impl Fn() -> Result<Message>, request: Out<Request>) -> Result<()> {
     request.not_null()?;
     let (buffer, dest, tag, comm) = message()?;
     request.set(Request(pt2pt::isend(mode, buffer, dest, tag, comm)?))
