@@ -219,8 +219,9 @@ impl Supervisor<'_> {
             Life::Running | Life::Lost => return,
         };
         let connected = job.connected && !job.disconnected;
-        // What a rank's death means is the others' business where the job goes on.
-        let failed = job.failed || code > 128 && !self.plan.request.keep_going;
+        // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
+        let ended_by_rank = matches!(life, Life::Exited(_)) && self.plan.request.keep_going;
+        let failed = job.failed || code > 128 && !ended_by_rank;
         if self.ending.is_some() {
             return;
         }
