@@ -371,8 +371,10 @@ impl<'a> CollContext<'a> {
     /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
         if matches!(self.wait, WaitMode::Block) {
+            // Another operation of this process makes it true, on whatever communicator.
             let what = &|named: bool| Wait {
-                whom: Whom::Nobody,
+                object: Object::None,
+                whom: Whom::anybody(),
                 ..self.awaits([], named)
             };
             let function = self.function;

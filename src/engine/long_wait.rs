@@ -99,8 +99,9 @@ pub(super) fn long_wait<R>(
         let now = monotonic_nanoseconds();
         if began == 0 {
             began = now;
-            if published.is_none() {
-                published = Published::begin(reason, first_of(engines), now);
+            match &published {
+                Some(published) => published.renew(reason),
+                None => published = Published::begin(reason, first_of(engines), now),
             }
         }
         let waited = now - began;
@@ -117,10 +118,13 @@ pub(super) fn long_wait<R>(
             if let Some(heap) = transport::heap() {
                 heap.tidy_up();
             }
-            if asked.is_due(now)
-                && let Some(result) = liveness::ask(engines, done)
-            {
-                return result;
+            if asked.is_due(now) {
+                if let Some(result) = liveness::ask(engines, done) {
+                    return result;
+                }
+                if let Some(published) = &published {
+                    published.renew(reason);
+                }
             }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);

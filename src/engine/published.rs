@@ -1,6 +1,7 @@
 //! What the threads of this process wait for, on its status page: the longest of the waits that are not over.
 //!
-//! Invariant: while a wait is published, the page shows it or one that was published before.
+//! Invariant: while a wait is published, the page shows it or one that was published before. What is awaited may change in a wait, such as the
+//! holder of a lock: it is described anew after something has come, and with each liveness check.
 
 use super::wait::{FILE, Reason, WINDOW};
 use super::{enter_at, own_page};
@@ -91,11 +92,15 @@ impl Published {
 
     /// Names the communicator, window or file, if it was not named yet. Finding the name takes its time.
     pub fn name(&mut self, reason: &Reason<'_>) {
-        if std::mem::replace(&mut self.named, true) {
-            return;
+        if !std::mem::replace(&mut self.named, true) {
+            self.renew(reason);
         }
+    }
+
+    /// Describes the wait anew: something has come, and others may be awaited now.
+    pub fn renew(&self, reason: &Reason<'_>) {
         // Not under the lock: communicators, windows and files have locks of their own.
-        let wait = (reason.what)(true);
+        let wait = (reason.what)(self.named);
         let mut list = LIST.lock();
         if let Some(at) = list.position(self.number) {
             list.waits[at].1.wait = wait;

@@ -141,7 +141,7 @@ pub(super) fn give_up_lost_in_loop() {
 }
 
 /// Whether a task is polled for a liveness check.
-fn checks_liveness() -> bool {
+pub fn checks_liveness() -> bool {
     CHECKS.get()
 }
 

@@ -5,6 +5,7 @@
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::epochs::GracePeriod;
+use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
 use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{self, links, wait};
 use crate::events::Event;
@@ -60,11 +61,7 @@ fn foreign_of(comm: &Comm) -> Vec<u32> {
 pub fn disconnect(comm: &Comm) {
     let handle = comm.handle;
     let engines = engine::in_use();
-    let what = &|named: bool| Wait {
-        object: comm.object(),
-        name: comm.name_on_page(named),
-        ..Wait::of(Kind::Finalize, Whom::Any)
-    };
+    let what = &|named: bool| comm.wait(Kind::Finalize, ANY_SOURCE, ANY_TAG, named);
     let reason = wait::Reason {
         function: "MPI_Comm_disconnect",
         what,

@@ -16,6 +16,9 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
     let kind = match request.kind {
         requests::Kind::Receive => Kind::Receive,
         requests::Kind::Send(_) => Kind::Send,
+        requests::Kind::Task if context == u32::MAX => {
+            return Wait::of(Kind::Buffer, Whom::anybody());
+        }
         requests::Kind::Task if context & 3 != 0 => Kind::Collective,
         requests::Kind::Task => Kind::Partitioned,
         requests::Kind::General => {
@@ -41,13 +44,13 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
                 ..wait
             }
         }
-        // It was freed.
+        // It was freed: its birth, by which others may still know it, is forgotten here.
         None => Wait {
             object: Object::Communicator(u64::from(context & !3)),
             peer,
             tag,
             context,
-            ..Wait::of(kind, Whom::Any)
+            ..Wait::of(kind, Whom::Outside)
         },
     }
 }

@@ -91,6 +91,14 @@ pub enum Whom {
 }
 
 impl Whom {
+    /// Any process that this one knows.
+    pub fn anybody() -> Whom {
+        match names::has_foreign() {
+            true => Whom::Outside,
+            false => Whom::Any,
+        }
+    }
+
     /// Some processes.
     pub fn of(processes: impl IntoIterator<Item = u32>) -> Whom {
         let none = Whom::Some(SmallVec::new());

@@ -201,10 +201,10 @@ impl Origin<'_> {
 
     /// Waits for the target.
     pub(super) fn wait<R>(&self, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+        // The target's library answers, whatever its program waits for; which rank has a lock there is known to the target alone.
         let what = &|named: bool| {
-            let whom = Whom::of([self.window.targets[self.rank].process]);
-            let window = self.window;
-            window.wait_at(Some(self.rank), waits::Kind::Target, whom, named)
+            let (window, rank) = (self.window, Some(self.rank));
+            window.wait_at(rank, waits::Kind::Target, Whom::Outside, named)
         };
         let function = self.function;
         until_at(0, &Reason { function, what }, done)
