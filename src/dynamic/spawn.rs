@@ -232,7 +232,8 @@ fn meet_parents_now() -> Result<()> {
     let socket = match world.rank() {
         0 => {
             let deadline = Deadline::after(PARENT_TIME);
-            background::run(FUNCTION, move || port::connect(&name, deadline)).map(Some)
+            let all_live = side.all_live();
+            background::run(FUNCTION, move || port::connect(&name, deadline, all_live)).map(Some)
         }
         _ => Ok(None),
     };
