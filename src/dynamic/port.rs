@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(cookie_of(&port.name), port.cookie);
         let name = port.name.clone();
         let other = std::thread::spawn(move || {
-            let mut socket = connect(&name, Deadline::after(20.0)).unwrap();
+            let mut socket = connect(&name, Deadline::after(20.0), || Ok(())).unwrap();
             socket.send(b"hello").unwrap();
             socket.receive().unwrap()
         });
@@ -474,7 +474,9 @@ mod tests {
         let (_, number, _) = parse(&port.name).unwrap();
         let wrong = format!("oxmpi:127.0.0.1:{number}:{:032x}", 7);
         let stranger = std::thread::spawn(move || {
-            let refused = connect(&wrong, Deadline::after(20.0)).err().unwrap();
+            let refused = connect(&wrong, Deadline::after(20.0), || Ok(()))
+                .err()
+                .unwrap();
             refused.class()
         });
         let nobody = port.accept(Some(Deadline::after(0.3)), || Ok(()));
@@ -492,7 +494,9 @@ mod tests {
     #[test]
     fn names_that_are_none_are_refused() {
         for name in ["", "oxmpi", "oxmpi::1:", "tag#0$x", "oxmpi:127.0.0.1:99:zz"] {
-            let error = connect(name, Deadline::after(1.0)).err().unwrap();
+            let error = connect(name, Deadline::after(1.0), || Ok(()))
+                .err()
+                .unwrap();
             assert_eq!(error.class(), Class::Port, "{name}");
         }
     }
