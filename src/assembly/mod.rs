@@ -254,8 +254,9 @@ impl Assembly {
             }
             Medium::Memory(area) => area,
         };
-        let round = self.bring(area, own);
         let at = self.at::<true>(area, function);
+        area.barrier().go_on(at)?;
+        let round = self.bring(area, own);
         area.barrier().pass(at, self.are_few())?;
         Ok(self.brought(area, round))
     }
@@ -272,8 +273,9 @@ impl Assembly {
             }
             Medium::Memory(area) => area,
         };
-        let round = self.bring(area, own);
         let at = self.at::<true>(area, function);
+        area.barrier().go_on(at)?;
+        let round = self.bring(area, own);
         let number = area.barrier().come(at, self.are_few())?;
         let mut visit = Visit::of(number, self.are_few());
         let is_lost = |process| losses::loss(process).is_some();
@@ -568,6 +570,31 @@ mod tests {
             let error = round(assembly, [0; WORDS]).unwrap_err();
             assert_eq!((error.class(), error.lost()), (Class::Other, Some(last)));
         }
+    }
+
+    /// Rank 0 has passed a round whose words rank 1 is still to read.
+    #[test]
+    fn a_rank_that_has_given_up_leaves_the_words_of_its_last_round() {
+        run::<2>(|assembly| {
+            let Medium::Memory(area) = &assembly.medium else {
+                unreachable!("the ranks have an area")
+            };
+            if assembly.rank() == 1 {
+                return;
+            }
+            // SAFETY: there is a rank 1.
+            unsafe { area.number(1) }.store(1, Ordering::Release);
+            let first = assembly.exchange("test", [7; WORDS]).unwrap();
+            area.barrier().lost.store(2, Ordering::Release);
+            for words in [[8; WORDS], [9; WORDS]] {
+                assert_eq!(
+                    assembly.exchange("test", words).unwrap_err().lost(),
+                    Some(1)
+                );
+                assert_eq!(round(assembly, words).unwrap_err().lost(), Some(1));
+                assert_eq!(assembly.brought(area, 0), first);
+            }
+        });
     }
 
     #[test]

@@ -169,14 +169,24 @@ impl Barrier<'_> {
         self.wait(me, number, &mut || is_reached(self.epoch, number))
     }
 
+    /// To be called before a rank stores, in front of a barrier, what others may still read after an earlier one: a rank that has given up
+    /// comes to no barrier any more.
+    ///
+    /// Errors: a process is lost.
+    #[inline(always)]
+    pub fn go_on<M: Member>(self, me: M) -> Result<(), M::Failure> {
+        match self.lost(Ordering::Relaxed) {
+            Some(process) => gives_up(me, process),
+            None => Ok(()),
+        }
+    }
+
     /// Comes to the next barrier, and waits for nobody: its number, for [`Barrier::look`].
     ///
     /// Errors: a process is lost.
     #[inline(always)]
     pub fn come<M: Member>(self, me: M, are_few: bool) -> Result<u32, M::Failure> {
-        if let Some(process) = self.lost(Ordering::Relaxed) {
-            gives_up(me, process)?;
-        }
+        self.go_on(me)?;
         let own = me.number(me.rank());
         let number = own.load(Ordering::Relaxed).wrapping_add(1);
         // Release: what was stored before is seen by whoever sees this. Not more, which would wait for the line before the first look at
