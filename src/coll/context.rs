@@ -535,8 +535,8 @@ struct Broken {
 
 impl Broken {
     /// Between the first liveness check of such a wait and the end of it, nanoseconds: ranks that go on with the operation are slower to end
-    /// it where many share a core. Two such waits of an operation, a receive and a send, stay below 2 s.
-    const PATIENCE: u64 = 800_000_000;
+    /// it where many share a core. Two such waits of an operation, a receive and a send, stay below 1 s.
+    const PATIENCE: u64 = 400_000_000;
 
     /// The dead process, when the request is given up.
     #[cold]
