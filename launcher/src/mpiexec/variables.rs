@@ -59,11 +59,12 @@ const ACCEPTED: &[&str] = &[
     "HYDRA_ENABLE_X",
 ];
 
-/// Of the compiler wrappers and of the tests of this library; and names of files and interfaces, which are no declared variables.
+/// Of the compiler wrappers and of the tests and measurements of this library; and names of files and interfaces, which are no declared variables.
 const OF_TOOLS: &[&str] = &[
     "OXMPI_CC",
     "OXMPI_CLUSTER_KIT",
     "OXMPI_CXX",
+    "OXMPI_PEERS",
     "OXMPI_STAGE",
     "OXMPI_LIBFABRIC",
     "OXMPI_INTERFACE",
