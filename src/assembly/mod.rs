@@ -255,8 +255,7 @@ impl Assembly {
             Medium::Memory(area) => area,
         };
         let at = self.at::<true>(area, function);
-        area.barrier().go_on(at)?;
-        let round = self.bring(area, own);
+        let round = self.bring(at, own)?;
         area.barrier().pass(at, self.are_few())?;
         Ok(self.brought(area, round))
     }
@@ -274,8 +273,7 @@ impl Assembly {
             Medium::Memory(area) => area,
         };
         let at = self.at::<true>(area, function);
-        area.barrier().go_on(at)?;
-        let round = self.bring(area, own);
+        let round = self.bring(at, own)?;
         let number = area.barrier().come(at, self.are_few())?;
         let mut visit = Visit::of(number, self.are_few());
         let is_lost = |process| losses::loss(process).is_some();
@@ -359,15 +357,20 @@ impl Assembly {
         }
     }
 
-    /// Puts this rank's words where all see them: which of the two rounds it is.
-    fn bring(&self, area: &Area, own: Words) -> usize {
+    /// Puts this rank's words where all see them: which of the two rounds it is. After a loss a slower rank may still read those of the last
+    /// round.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    fn bring(&self, at: At<'_, true>, own: Words) -> Result<usize> {
+        let area = at.area;
+        area.barrier().go_on(at)?;
         let round = area.rounds.fetch_add(1, Ordering::Relaxed) as usize % 2;
         // SAFETY: this rank is one.
         let places = unsafe { area.words(self.rank, round) };
         for (place, word) in places.iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
-        round
+        Ok(round)
     }
 
     fn brought(&self, area: &Area, round: usize) -> Vec<Words> {

@@ -38,7 +38,7 @@ const NET_LOOK: u64 = 16;
 
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
 const GONE_FOR: u64 = 100_000_000;
-/// The same of a dead rank of another host. An error is right whatever may still come.
+/// Nanoseconds for which messages of a dead rank of another host are still waited for. The error is right whether they come or not.
 const DEAD_FOR: u64 = 60_000_000;
 
 /// [`Request::context`](super::requests::Request::context) of an access to a window: its owner is the window.

@@ -78,7 +78,7 @@ pub struct ViewAt<'a> {
 }
 
 impl ViewAt<'_> {
-    /// So many bytes of the view further on.
+    /// The place that lies this number of the view's bytes behind this one.
     pub fn after(self, bytes: u64) -> Self {
         Self {
             skip: self.skip + bytes,
