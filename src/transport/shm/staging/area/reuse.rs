@@ -8,6 +8,7 @@ use super::{Area, Geometry, Head};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::shm::layout::Segment;
+use smallvec::SmallVec;
 use std::os::fd::BorrowedFd;
 
 /// All areas of a node together, bytes: so much, and so much more for each of its ranks.
@@ -235,26 +236,29 @@ impl Area {
         Some((self, mine))
     }
 
-    /// Whether none of its ranks has anything of it any more.
+    /// Whether none of its ranks has anything of it any more. Each mark is read once: a rank may come meanwhile.
     fn is_left(&self, segment: Segment<'static>) -> bool {
-        // Acquire: pairs with `leave`.
-        let mark = |rank| Mark::of(self.own(rank).state.load(Ordering::Acquire));
-        let ranks = 0..self.geometry.ranks;
-        let has_ended = |rank| mark(rank).has_ended(segment);
-        let is_invited = |rank: &usize| mark(*rank).state == INVITED && !has_ended(*rank);
-        if ranks
-            .clone()
-            .any(|rank| mark(rank).state == PRESENT && !has_ended(rank))
-        {
-            return false;
+        let mut invited = SmallVec::<[(usize, Mark); 16]>::new();
+        let mut first_ended = None;
+        for rank in (0..self.geometry.ranks).rev() {
+            // Acquire: pairs with `leave`.
+            let mark = Mark::of(self.own(rank).state.load(Ordering::Acquire));
+            match mark.state {
+                _ if mark.has_ended(segment) => first_ended = Some(rank),
+                PRESENT => return false,
+                INVITED => invited.push((rank, mark)),
+                _ => {}
+            }
         }
-        let mut invited = ranks.clone().filter(is_invited).peekable();
-        let is_vain = || has_ended(0) || self.lost().is_some() && ranks.clone().any(has_ended);
-        let shut_out = |rank| {
-            let mark = mark(rank);
-            mark.state == INVITED && change(&self.own(rank).state, mark, mark.to(LEFT))
+        // Rank 0 tells the others where the area is.
+        let is_vain = match first_ended {
+            Some(0) => true,
+            Some(_) => self.lost().is_some(),
+            None => false,
         };
-        invited.peek().is_none() || is_vain() && invited.all(shut_out)
+        let shut_out =
+            |(rank, mark): (usize, Mark)| change(&self.own(rank).state, mark, mark.to(LEFT));
+        invited.is_empty() || is_vain && invited.into_iter().all(shut_out)
     }
 
     /// The area of which another rank told, for a rank of it. `None`: none can be there, or the rank is shut out.
@@ -297,10 +301,12 @@ mod tests {
     use super::*;
     use crate::os::memory;
     use crate::sync::keep::keep;
+    use crate::sync::scheduler;
     use crate::transport::State;
     use crate::transport::shm::layout::{initialise, map, segment_bytes};
     use crate::transport::shm::staging::Staging;
     use std::os::fd::{AsFd, OwnedFd};
+    use std::sync::atomic::AtomicUsize;
 
     const RANKS: usize = 3;
 
@@ -408,6 +414,28 @@ mod tests {
         drop(late);
         assert_eq!(node.make(2).offset, told.offset);
         assert!(node.open(told, 2).is_none());
+    }
+
+    /// A rank that comes while another one looks at the marks is seen.
+    #[test]
+    fn a_rank_that_comes_late_keeps_its_area() {
+        for seed in 0..2000 {
+            let node = Node::new();
+            let told = node.make(0);
+            let done = AtomicUsize::new(0);
+            scheduler::run(seed, RANKS, |me| {
+                let staging = node.open(told, me).unwrap();
+                if me > 0 {
+                    staging.area.acknowledge(me, 1);
+                    done.fetch_add(1, Ordering::Relaxed);
+                    return;
+                }
+                drop(staging);
+                let again = node.make(0).offset == told.offset;
+                assert!(!again || done.load(Ordering::Relaxed) == RANKS - 1);
+            })
+            .unwrap();
+        }
     }
 
     #[test]
