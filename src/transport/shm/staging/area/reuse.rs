@@ -244,15 +244,15 @@ impl Area {
             // Acquire: pairs with `leave`.
             let mark = Mark::of(self.own(rank).state.load(Ordering::Acquire));
             match mark.state {
-                _ if mark.has_ended(segment) => first_ended = Some(rank),
+                _ if mark.has_ended(segment) => first_ended = Some((rank, mark.state)),
                 PRESENT => return false,
                 INVITED => invited.push((rank, mark)),
                 _ => {}
             }
         }
-        // Rank 0 tells the others where the area is.
+        // Rank 0 tells the others where the area is; if it has left, it has told them.
         let is_vain = match first_ended {
-            Some(0) => true,
+            Some((0, INVITED | PRESENT)) => true,
             Some(_) => self.lost().is_some(),
             None => false,
         };
@@ -436,6 +436,19 @@ mod tests {
             })
             .unwrap();
         }
+    }
+
+    /// A rank that comes late finds the area of one that has ended in good order.
+    #[test]
+    fn an_area_is_kept_for_the_late_when_its_maker_has_left() {
+        let node = Node::new();
+        let told = node.make(0);
+        drop(node.open(told, 0));
+        node.dies(0, None);
+        drop(node.open(told, 1));
+        assert_ne!(node.make(1).offset, told.offset);
+        drop(node.open(told, 2).unwrap());
+        assert_eq!(node.make(1).offset, told.offset);
     }
 
     #[test]
