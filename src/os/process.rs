@@ -82,13 +82,21 @@ impl Birth {
 
     /// Of a process that lives.
     pub fn of(pid: i32) -> Birth {
-        let ticks = ticks_of(pid).unwrap_or(0);
+        let ticks = match life_of(pid) {
+            Life::Since(ticks) => ticks,
+            Life::Over | Life::Unknown => 0,
+        };
         Birth { pid, ticks }
     }
 
     /// Whether the process has ended.
     pub fn is_over(self) -> bool {
-        self.ticks != 0 && ticks_of(self.pid) != Some(self.ticks)
+        self.ticks != 0
+            && match life_of(self.pid) {
+                Life::Since(ticks) => ticks != self.ticks,
+                Life::Over => true,
+                Life::Unknown => false,
+            }
     }
 }
 
@@ -99,15 +107,43 @@ pub fn pid_namespace() -> u64 {
     *OWN.get_or_init(own)
 }
 
-/// When a process has started; `None` if it has ended.
-fn ticks_of(pid: i32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// What the kernel says of a process.
+#[derive(Debug, PartialEq, Eq)]
+enum Life {
+    /// It lives, and has started then: clock ticks.
+    Since(u64),
+    Over,
+    /// It cannot be asked, for example because this process has no file descriptor left.
+    Unknown,
+}
+
+fn life_of(pid: i32) -> Life {
+    life_read(std::fs::read_to_string(format!("/proc/{pid}/stat")))
+}
+
+fn life_read(stat: std::io::Result<String>) -> Life {
+    match stat {
+        Ok(text) => life_in(&text).unwrap_or(Life::Unknown),
+        // ESRCH: it has ended between opening and reading.
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ESRCH) => Life::Over,
+            _ => Life::Unknown,
+        },
+    }
+}
+
+/// By the fields of /proc/PID/stat. A process whose first thread alone has ended is a zombie with other threads, which lives.
+fn life_in(text: &str) -> Option<Life> {
     // The name in brackets may have blanks and brackets.
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
     let state = fields.next()?;
-    let ticks = fields.nth(18)?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(ticks)
+    let threads: u64 = fields.nth(16)?.parse().ok()?;
+    let ticks = fields.nth(1)?.parse().ok()?;
+    Some(match (state, threads) {
+        ("Z" | "X", 0 | 1) => Life::Over,
+        _ => Life::Since(ticks),
+    })
 }
 
 /// Which of the two a process is after [`fork`].
@@ -405,6 +441,23 @@ mod tests {
         assert_eq!(tracer_in("Name:\tx\nTracerPid:\t17\n"), Some(17));
         assert_eq!(tracer_in("Name:\tx\nTracerPid:\t0\n"), None);
         assert_eq!(tracer_in(""), None);
+    }
+
+    #[test]
+    fn a_process_is_over_when_its_last_thread_is() {
+        let stat = |state, threads| {
+            let fields = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16";
+            life_in(&format!("17 (a ) b) {state} {fields} {threads} 0 4711 0"))
+        };
+        let failed = |number| life_read(Err(std::io::Error::from_raw_os_error(number)));
+        assert_eq!(failed(libc::ESRCH), Life::Over);
+        assert_eq!(failed(libc::EMFILE), Life::Unknown);
+        assert_eq!(stat("S", 1), Some(Life::Since(4711)));
+        assert_eq!(stat("Z", 1), Some(Life::Over));
+        assert_eq!(stat("Z", 2), Some(Life::Since(4711)));
+        assert_eq!(life_in(""), None);
+        assert!(!Birth::own().is_over());
+        assert_eq!(life_of(i32::MAX), Life::Over);
     }
 
     #[test]
