@@ -177,7 +177,8 @@ impl Heap {
             }
             let mut with = with.iter().map(|rank| *rank as usize);
             let is_over = with.any(|rank| self.has_ended(rank) && !self.is_shared(rank));
-            is_over.then_some(false)
+            // Nobody leaves it any more, and somebody may have since it was read above: the last one gives the range back.
+            is_over.then(|| header.left.load(Ordering::Acquire) == block.ranks)
         };
         self.waiting.lock().retain(|waiting| {
             let left = have_left(waiting);
