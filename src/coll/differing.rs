@@ -244,23 +244,22 @@ fn compare(comm: &Comm, of: Operation) -> Found {
     let numbered = (of.tag != 0).then_some(Call::Numbered(of.tag as u64));
     let blocking = calls.last().filter(|_| numbered.is_none());
     let all: SmallVec<[Call; 8]> = numbered.into_iter().chain(blocking).collect();
-    let context = comm.receive_context();
+    let whose = calls.whose(comm.receive_context());
     let others = (0..comm.size()).filter(|rank| *rank != comm.rank());
     let others: Vec<(i32, &Calls)> = others
-        .filter_map(|rank| Some((rank, comm.calls_of(comm.process(rank))?)))
+        .filter_map(|rank| Some((rank, comm.calls_of(comm.process(rank), whose)?)))
         .collect();
-    let failed = |calls: &&Calls| (calls.are_doubtful(), calls.have_ended());
     for calls in others.iter().map(|(_, calls)| *calls).chain([calls]) {
-        let (broken, ended) = failed(&calls);
+        let (broken, ended) = calls.have_failed(whose);
         found.broken |= broken;
         found.ended |= ended;
     }
     for (at, call) in all.iter().enumerate() {
-        let Some(own) = calls.of(context, *call) else {
+        let Some(own) = calls.of(whose, *call) else {
             continue;
         };
         for (rank, theirs) in &others {
-            let other = theirs.of(context, *call);
+            let other = theirs.of(whose, *call);
             let has_come = other.is_some() || theirs.is_beyond(*call);
             found.doubtful |= at > 0 || !has_come;
             if let (None, Some(other)) = (found.difference, other)

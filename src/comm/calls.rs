@@ -3,10 +3,10 @@
 //! Invariant: the place is the communicator's until its context id may be used again, so its records are never taken for those of
 //! another one.
 
-use super::Comm;
+use super::{Comm, Members};
 use crate::engine::table;
 use crate::sync::{AtomicU32, Ordering};
-use crate::transport::calls::{COMMUNICATORS, Calls};
+use crate::transport::calls::{COMMUNICATORS, Calls, Whose};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -48,6 +48,14 @@ pub(super) fn place() -> Option<&'static Calls> {
     }
 }
 
+/// What tells the communicator with this context id and these members from all others.
+pub(super) fn whose(context: u32, members: &Members) -> Whose {
+    Whose::new(
+        context,
+        (0..members.size()).map(|rank| members.process(rank)),
+    )
+}
+
 fn give_back(place: &'static Calls) {
     place.leave();
     let all = table().into_iter().flat_map(|table| &table.own().calls);
@@ -69,9 +77,9 @@ impl Comm {
     }
 
     /// What another process tells, if this one can see it.
-    pub fn calls_of(&self, process: u32) -> Option<&'static Calls> {
+    pub fn calls_of(&self, process: u32, whose: Whose) -> Option<&'static Calls> {
         let page = table()?.of(process).page;
-        Calls::find(&page.calls, self.receive_context())
+        Calls::find(&page.calls, whose)
     }
 
     /// Before its context id is given back. False: it stays taken, because others may read these records.

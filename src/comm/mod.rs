@@ -168,7 +168,7 @@ impl Comm {
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
         if let Some(calls) = self.calls() {
-            calls.take(receive_context);
+            calls.take(calls::whose(receive_context, self.members()));
         }
         self.tell(Event::CommunicatorCreated);
     }
@@ -377,7 +377,7 @@ impl Comm {
         if parts.receive_context != PENDING
             && let Some(place) = place
         {
-            place.take(parts.receive_context);
+            place.take(calls::whose(parts.receive_context, &peers));
         }
         Self {
             has_foreign,

@@ -2,7 +2,9 @@
 //!
 //! They are written at each call and read only by ranks that wait long, which find out whether others are in another operation, or bring
 //! another amount of data. The transport does not know what a record means: it is a word that is not zero.
-//! Invariant: a record that is found is that of the operation that was asked for, of the communicator that has this context id now.
+//! Invariant: a record that is found is that of the operation that was asked for, of the communicator that was asked for. A context id is
+//! not enough: a process gives it back by itself when it frees the communicator, and may have it again for one with other members while a
+//! rank still waits in the first one.
 
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering};
@@ -22,6 +24,30 @@ struct Numbered {
     record: AtomicU64,
 }
 
+/// Which communicator records are of. One with this context id and other members is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whose {
+    pub context: u32,
+    /// A hash of the members' process numbers.
+    pub members: u64,
+}
+
+impl Whose {
+    /// Of a communicator with a context id and these members, in any order.
+    pub fn new(context: u32, members: impl Iterator<Item = u32>) -> Whose {
+        let members = members.map(mixed).fold(0, u64::wrapping_add);
+        Whose { context, members }
+    }
+}
+
+/// A number whose bits all depend on each bit of this one (the finisher of splitmix64).
+fn mixed(process: u32) -> u64 {
+    let mut word = (u64::from(process) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
 /// See the module: of one communicator.
 #[derive(Default)]
 #[repr(C, align(64))]
@@ -32,7 +58,8 @@ pub struct Calls {
     failed: AtomicU64,
     /// Blocking operations that were begun.
     begun: AtomicU64,
-    _pad: AtomicU64,
+    /// [`Whose::members`].
+    members: AtomicU64,
     numbered: [Numbered; NUMBERED],
     blocking: [AtomicU64; BLOCKING],
 }
@@ -44,7 +71,7 @@ pub const SHAPE: u64 = shape::combine(&[
         context,
         failed,
         begun,
-        _pad,
+        members,
         numbered,
         blocking
     }),
@@ -65,15 +92,16 @@ pub enum Call {
 
 impl Calls {
     /// Makes it that of a communicator that has begun nothing.
-    pub fn take(&self, context: u32) {
+    pub fn take(&self, whose: Whose) {
         for word in [&self.failed, &self.begun] {
             word.store(0, Ordering::Relaxed);
         }
         for one in &self.numbered {
             one.number.store(0, Ordering::Relaxed);
         }
+        self.members.store(whose.members, Ordering::Relaxed);
         // Release: pairs with `is_of`.
-        let word = u64::from(context) + 1;
+        let word = u64::from(whose.context) + 1;
         self.context.store(word, Ordering::Release);
     }
 
@@ -82,13 +110,20 @@ impl Calls {
         self.context.store(0, Ordering::Release);
     }
 
-    fn is_of(&self, context: u32) -> bool {
-        self.context.load(Ordering::Acquire) == u64::from(context) + 1
+    fn is_of(&self, whose: Whose) -> bool {
+        self.context.load(Ordering::Acquire) == u64::from(whose.context) + 1
+            && self.members.load(Ordering::Acquire) == whose.members
+    }
+
+    /// The communicator with this context id that has it, for the process that does.
+    pub fn whose(&self, context: u32) -> Whose {
+        let members = self.members.load(Ordering::Relaxed);
+        Whose { context, members }
     }
 
     /// That of a communicator among those of a process.
-    pub fn find(all: &[Calls; COMMUNICATORS], context: u32) -> Option<&Calls> {
-        all.iter().find(|calls| calls.is_of(context))
+    pub fn find(all: &[Calls; COMMUNICATORS], whose: Whose) -> Option<&Calls> {
+        all.iter().find(|calls| calls.is_of(whose))
     }
 
     /// A blocking operation begins. One thread at a time calls it.
@@ -125,8 +160,8 @@ impl Calls {
         (first..begun).rev().map(Call::Blocking)
     }
 
-    /// The record of an operation of the communicator with this context id, if it was begun and is remembered.
-    pub fn of(&self, context: u32, call: Call) -> Option<u64> {
+    /// The record of an operation of a communicator, if it was begun and is remembered.
+    pub fn of(&self, whose: Whose, call: Call) -> Option<u64> {
         let record = match call {
             Call::Blocking(number) => {
                 let is_there = || {
@@ -146,7 +181,7 @@ impl Calls {
                     .filter(|_| is_there())
             }
         };
-        record.filter(|_| self.is_of(context))
+        record.filter(|_| self.is_of(whose))
     }
 
     /// An operation of this rank has ended with an error, because more or less data came than it wanted: the others may wait for it.
@@ -161,12 +196,16 @@ impl Calls {
         self.failed.fetch_max(ENDED, Ordering::Release);
     }
 
+    /// See [`Calls::set_doubtful`], of the process that writes these records.
     pub fn are_doubtful(&self) -> bool {
         self.failed.load(Ordering::Acquire) != 0
     }
 
-    pub fn have_ended(&self) -> bool {
-        self.failed.load(Ordering::Acquire) == ENDED
+    /// Whether an operation of the communicator has ended so, and whether all have; see [`Calls::set_doubtful`] and [`Calls::set_ended`].
+    pub fn have_failed(&self, whose: Whose) -> (bool, bool) {
+        let failed = self.failed.load(Ordering::Acquire);
+        let is_so = self.is_of(whose);
+        (is_so && failed != 0, is_so && failed == ENDED)
     }
 }
 
@@ -174,17 +213,22 @@ impl Calls {
 mod tests {
     use super::*;
 
+    /// The communicator of ranks 0 and 1 with a context id.
+    fn pair(context: u32) -> Whose {
+        Whose::new(context, 0..2)
+    }
+
     #[test]
     fn the_last_blocking_operations_are_remembered() {
         let calls = Calls::default();
-        calls.take(12);
+        calls.take(pair(12));
         assert_eq!(calls.last().next(), None);
-        assert_eq!(calls.of(12, Call::Blocking(0)), None);
+        assert_eq!(calls.of(pair(12), Call::Blocking(0)), None);
         for number in 0..20 {
             calls.begin(100 + number);
             assert_eq!(calls.last().next(), Some(Call::Blocking(number)));
         }
-        let found = |number| calls.of(12, Call::Blocking(number));
+        let found = |number| calls.of(pair(12), Call::Blocking(number));
         assert_eq!(found(12), None);
         assert!((13..20).all(|number| found(number) == Some(100 + number)));
         assert_eq!(found(20), None);
@@ -193,11 +237,11 @@ mod tests {
     #[test]
     fn operations_with_numbers_are_found_by_them() {
         let calls = Calls::default();
-        calls.take(0);
+        calls.take(pair(0));
         for number in 1..10 {
             calls.begin_numbered(number, 100 + number);
         }
-        let found = |number| calls.of(0, Call::Numbered(number));
+        let found = |number| calls.of(pair(0), Call::Numbered(number));
         assert_eq!(found(3), None);
         assert!((4..10).all(|number| found(number) == Some(100 + number)));
         calls.begin_numbered(3, 103);
@@ -207,18 +251,23 @@ mod tests {
     #[test]
     fn records_of_another_communicator_are_not_found() {
         let all: [Calls; COMMUNICATORS] = Default::default();
-        all[3].take(12);
+        all[3].take(pair(12));
         all[3].begin(7);
         all[3].set_doubtful();
-        let calls = Calls::find(&all, 12).unwrap();
-        assert_eq!(calls.of(12, Call::Blocking(0)), Some(7));
-        assert!(calls.are_doubtful() && !calls.have_ended());
-        assert!(Calls::find(&all, 16).is_none());
+        let calls = Calls::find(&all, pair(12)).unwrap();
+        assert_eq!(calls.of(pair(12), Call::Blocking(0)), Some(7));
+        assert_eq!(calls.have_failed(pair(12)), (true, false));
+        assert!(Calls::find(&all, pair(16)).is_none());
+        // A communicator of others, which has got the context id meanwhile.
+        let others = Whose::new(12, 1..3);
+        assert!(Calls::find(&all, others).is_none());
+        assert_eq!(calls.of(others, Call::Blocking(0)), None);
+        assert_eq!(calls.have_failed(others), (false, false));
         all[3].leave();
-        assert!(Calls::find(&all, 12).is_none());
-        assert_eq!(calls.of(12, Call::Blocking(0)), None);
-        all[3].take(12);
-        assert_eq!(calls.of(12, Call::Blocking(0)), None);
+        assert!(Calls::find(&all, pair(12)).is_none());
+        assert_eq!(calls.of(pair(12), Call::Blocking(0)), None);
+        all[3].take(pair(12));
+        assert_eq!(calls.of(pair(12), Call::Blocking(0)), None);
         assert!(!calls.are_doubtful());
     }
 }
