@@ -282,7 +282,9 @@ pub fn rehearse(
                 false => halves.wait(staging, env),
             };
             fixture.run_task(me, std::future::poll_fn(poll));
-            halves.end(staging, env, args).map(Some)
+            let done = halves.end(staging, env, args).map(Some);
+            assert!(!halves.is_announced(), "the area may be left now");
+            done
         }
         Form::Future | Form::Task => {
             fixture.run_task(me, Work::<false>::stage(staging, env, oversubscribed, args))

@@ -148,6 +148,11 @@ impl Halves {
         Poll::Ready(())
     }
 
+    #[cfg(test)]
+    pub fn is_announced(&self) -> bool {
+        self.wait.is_announced()
+    }
+
     /// Does the second half.
     #[inline]
     pub fn end(
@@ -159,9 +164,9 @@ impl Halves {
         let awaited = self.awaited;
         let mut work = Work::<true>::new(staging, env, self.plan);
         work.failure = self.failure.take();
+        // The area may be left after that, and be another communicator's when this is dropped.
+        self.wait.end();
         if self.lost.is_some() {
-            // The area is left after that.
-            self.wait = TaskWait::default();
             work.end_wait(self.lost)?;
         }
         if awaited.how == Staged::Counter {

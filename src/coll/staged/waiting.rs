@@ -45,6 +45,19 @@ pub(super) struct TaskWait {
     search: Search,
 }
 
+impl TaskWait {
+    /// Takes back the announcement.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        self.announced = None;
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_announced(&self) -> bool {
+        self.announced.is_some()
+    }
+}
+
 /// What a wait knows of those who may be gone.
 #[derive(Default)]
 struct Search {
