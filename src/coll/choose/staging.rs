@@ -27,6 +27,9 @@ const ALL_VECTORS: usize = 1 << 20;
 /// Longest parts that two ranks with a core each exchange through staging where messages may be read out of the sender's memory: as
 /// long as messages that are not.
 pub const LONGEST_OF_TWO: usize = 64 << 10;
+/// Up to so many ranks that share cores read all parts of an alltoall out of each other's memory, where that is fast: two turns and a system
+/// call for each part. More do so only where the large rings would take more than two turns.
+const MOST_TO_READ: usize = 8;
 /// Operations on larger elements are not staged in large rings.
 const LARGEST_ELEMENT: usize = 4096;
 /// More ranks scan by messages: the last one reads all vectors.
@@ -194,15 +197,20 @@ fn allgather(longest: usize, shape: &Shape) -> Option<Plan> {
 fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
     let (ranks, slot) = (shape.ranks(), shape.geometry.slot);
     let small = Some(shape.small(Staged::Direct, part_below(slot / (ranks - 1))));
-    let large = |how| Some(shape.parts(how, (each, 1), false));
+    let single_copy = small.map(|plan| Plan {
+        how: Staged::SingleCopy,
+        ..plan
+    });
+    let large = || shape.parts(Staged::Direct, (each, 1), false);
     if shape.oversubscribed {
-        return match each >= LARGE_GATHER {
-            true if ranks <= MOST_EXCHANGE && shape.large => large(Staged::Direct),
-            true => small.map(|plan| Plan {
-                how: Staged::SingleCopy,
-                ..plan
-            }),
-            false => small,
+        if each < LARGE_GATHER {
+            return small;
+        }
+        let in_rings = ranks <= MOST_EXCHANGE && shape.large;
+        let reads = shape.reach && (shape.reads)();
+        return match in_rings.then(large) {
+            Some(rings) if !reads || ranks > MOST_TO_READ && each <= 2 * rings.piece => Some(rings),
+            _ => single_copy,
         };
     }
     if each <= 1024 || each <= 2048 && (ranks > 2 || !shape.large) {
@@ -211,12 +219,9 @@ fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
     match ranks {
         2 => (shape.large && (each <= LONGEST_OF_TWO || !(shape.reads)()))
             .then(|| shape.stream(Staged::Direct, each, false)),
-        3..=MOST_EXCHANGE if shape.large => large(Staged::Direct),
-        _ if each >= LARGE_GATHER => small.map(|plan| Plan {
-            how: Staged::SingleCopy,
-            ..plan
-        }),
-        _ => shape.large.then(|| large(Staged::Direct)).flatten(),
+        3..=MOST_EXCHANGE if shape.large => Some(large()),
+        _ if each >= LARGE_GATHER => single_copy,
+        _ => shape.large.then(large),
     }
 }
 

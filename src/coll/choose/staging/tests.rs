@@ -167,7 +167,7 @@ fn each_shape(mut look: impl FnMut(&mut Call, Shape)) {
         }
         for kind in KINDS {
             let mut call = Call::new(kind, ranks, bytes);
-            for number in 0..16 {
+            for number in 0..32 {
                 let geometry = match number & 1 {
                     0 => Geometry::of(ranks),
                     _ => Geometry::of_operation(ranks),
@@ -176,7 +176,8 @@ fn each_shape(mut look: impl FnMut(&mut Call, Shape)) {
                     geometry,
                     oversubscribed: number & 2 > 0,
                     large: number & 4 > 0,
-                    reads: [|| false, || true][number >> 3],
+                    reads: [|| false, || true][number >> 3 & 1],
+                    reach: number >> 4 > 0,
                 };
                 look(&mut call, shape);
             }
@@ -294,6 +295,7 @@ fn long_parts_of_ranks_that_share_cores_find_room() {
             oversubscribed: true,
             large: true,
             reads: || false,
+            reach: true,
         };
         for unit in [1, 8, 12, 24, 1000, 3000] {
             for about in (1..300).map(|step| step * 1021) {
