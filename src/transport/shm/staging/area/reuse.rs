@@ -301,12 +301,11 @@ mod tests {
     use super::*;
     use crate::os::memory;
     use crate::sync::keep::keep;
-    use crate::sync::scheduler;
+    use crate::sync::{AtomicUsize, scheduler};
     use crate::transport::State;
     use crate::transport::shm::layout::{initialise, map, segment_bytes};
     use crate::transport::shm::staging::Staging;
     use std::os::fd::{AsFd, OwnedFd};
-    use std::sync::atomic::AtomicUsize;
 
     const RANKS: usize = 3;
 
