@@ -28,7 +28,7 @@ const ALL_VECTORS: usize = 1 << 20;
 /// long as messages that are not.
 pub const LONGEST_OF_TWO: usize = 64 << 10;
 /// Up to so many ranks that share cores read all parts of an alltoall out of each other's memory, where that is fast: two turns and a system
-/// call for each part. More do so only where the large rings would take more than two turns.
+/// call for each part. For more, no gain was measured.
 const MOST_TO_READ: usize = 8;
 /// Operations on larger elements are not staged in large rings.
 const LARGEST_ELEMENT: usize = 4096;
@@ -206,11 +206,10 @@ fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
         if each < LARGE_GATHER {
             return small;
         }
-        let in_rings = ranks <= MOST_EXCHANGE && shape.large;
-        let reads = shape.reach && (shape.reads)();
-        return match in_rings.then(large) {
-            Some(rings) if !reads || ranks > MOST_TO_READ && each <= 2 * rings.piece => Some(rings),
-            _ => single_copy,
+        let reads = ranks <= MOST_TO_READ && shape.reach && (shape.reads)();
+        return match ranks <= MOST_EXCHANGE && shape.large && !reads {
+            true => Some(large()),
+            false => single_copy,
         };
     }
     if each <= 1024 || each <= 2048 && (ranks > 2 || !shape.large) {
