@@ -1,7 +1,7 @@
 //! Where a communicator's call records are in this process's page.
 //!
-//! Invariant: the place is the communicator's until its context id may be used again, so its records are never taken for those of
-//! another one.
+//! Invariant: the place is the communicator's until this process gives its context id back. Records are asked for by the id and the members
+//! ([`Whose`]), so they are never taken for those of another one.
 
 use super::{Comm, Members};
 use crate::engine::table;

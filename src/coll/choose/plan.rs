@@ -71,7 +71,8 @@ pub struct Shape {
     pub oversubscribed: bool,
     /// Whether there is memory for the large rings, as far as is known.
     pub large: bool,
-    /// Two ranks exchange messages of more than [`super::staging::LONGEST_OF_TWO`] faster, which each reads out of the other's memory.
+    /// Whether ranks read long data out of each other's memory faster than through staging: two with a core each parts of more than
+    /// [`super::staging::LONGEST_OF_TWO`], more that share cores the parts of an alltoall.
     pub reads: fn() -> bool,
     /// Whether all ranks may read each other's memory, as far as is known.
     pub reach: bool,

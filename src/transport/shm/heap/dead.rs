@@ -172,13 +172,14 @@ impl Heap {
             // SAFETY: a block that begins so, and is given back below and nowhere else.
             let header = unsafe { &*header.cast::<barrier::Header>() };
             // Acquire: their last accesses were before.
-            if header.left.load(Ordering::Acquire) == block.ranks {
+            let have_all = || header.left.load(Ordering::Acquire) == block.ranks;
+            if have_all() {
                 return Some(true);
             }
             let mut with = with.iter().map(|rank| *rank as usize);
             let is_over = with.any(|rank| self.has_ended(rank) && !self.is_shared(rank));
             // Nobody leaves it any more, and somebody may have since it was read above: the last one gives the range back.
-            is_over.then(|| header.left.load(Ordering::Acquire) == block.ranks)
+            is_over.then(have_all)
         };
         self.waiting.lock().retain(|waiting| {
             let left = have_left(waiting);
