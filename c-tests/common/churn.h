@@ -1,8 +1,8 @@
-/* For programs that look at what freed datatypes leave behind: types that come and go, and the memory of this process. */
+/* For programs that look at what freed datatypes leave behind: types that come and go. */
 #ifndef OXMPI_CHURN_H
 #define OXMPI_CHURN_H
 
-#include "check.h"
+#include "process.h"
 
 /* A vector of `blocks` doubles with holes, made from another type. */
 static CHECK_UNUSED MPI_Datatype vector(int blocks, int stride)
@@ -22,17 +22,6 @@ static CHECK_UNUSED void churn(int types)
         MPI_Datatype type = vector(2 + i % 5, 2 + i % 3);
         MPI(MPI_Type_free(&type));
     }
-}
-
-static CHECK_UNUSED long resident_bytes(void)
-{
-    long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
 }
 
 #endif

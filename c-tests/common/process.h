@@ -1,10 +1,11 @@
-/* The state of a process as the kernel gives it: 'S' sleeps, 'T' is stopped; '?' if it cannot be read. */
+/* What the kernel says of a process. */
 #ifndef OXMPI_PROCESS_H
 #define OXMPI_PROCESS_H
 
 #include "check.h"
 #include <dirent.h>
 
+/* 'S' sleeps, 'T' is stopped; '?' if it cannot be read. */
 static CHECK_UNUSED char state_of(int pid)
 {
     char path[64], state = '?';
@@ -30,6 +31,23 @@ static CHECK_UNUSED int is_stopped(int pid)
     if (tasks)
         closedir(tasks);
     return all;
+}
+
+/* Bytes of this process in memory, its own and shared ones. Pages of files are left out: the kernel maps 64 KB of the library's
+ * code at a time, whenever a part of it first runs. */
+static CHECK_UNUSED long resident_bytes(void)
+{
+    char line[256];
+    long anonymous = 0, shared = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "RssAnon: %ld", &anonymous);
+        sscanf(line, "RssShmem: %ld", &shared);
+    }
+    if (file)
+        fclose(file);
+    CHECK(anonymous > 0);
+    return (anonymous + shared) * 1024;
 }
 
 #endif

@@ -1,19 +1,6 @@
 /* Many windows alive, and many made and freed: no limit is met and nothing grows. Arguments: alive, in turn. */
 #include "near.h"
-#include <dirent.h>
-
-/* Pages of this process that are in memory, in kilobytes. */
-static long resident(void)
-{
-    long pages = 0, all = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%ld %ld", &all, &pages) != 2)
-        pages = 0;
-    fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
+#include "process.h"
 
 static int descriptors(void)
 {
@@ -82,13 +69,13 @@ int main(int argc, char **argv)
         use_buffers();
     in_turn(turns / 10);
     /* Of a fabric's receive buffers more and more are in memory as they are used, 2 MB at most. */
-    long buffers = share_memory(MPI_COMM_WORLD) ? 0 : 2500;
-    long before = resident();
+    long buffers = share_memory(MPI_COMM_WORLD) ? 0 : 2500 << 10;
+    long before = resident_bytes();
     int open = descriptors();
     in_turn(turns);
     CHECK_INT(descriptors(), open);
     /* The allocator may keep some. A window that stays behind costs more than 200 bytes. */
     if (!slow() && !reference)
-        CHECK(resident() - before < 100 + turns / 10 + buffers);
+        CHECK(resident_bytes() - before < (100 << 10) + turns * 102L + buffers);
     return finish();
 }
