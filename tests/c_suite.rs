@@ -18,6 +18,7 @@
 //! | `C_SUITE_PAPERS` | `1`: the library has the feature `papers`; only the lines marked `papers` |
 //! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/wrappers/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
+//! | `C_SUITE_TIMES` | a file: seconds and name of each trial's run are added to it |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
 
 #[path = "c_suite/job.rs"]
@@ -32,7 +33,9 @@ mod streams;
 mod toolchain;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Condvar, Mutex};
 use toolchain::Toolchain;
@@ -223,6 +226,9 @@ fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Fa
         job::run(on, line, &program, &suite.wrap, seconds)
     });
     let outcome = outcome.map_err(Failed::from)?;
+    if let Some(times) = std::env::var_os("C_SUITE_TIMES") {
+        note_time(times.as_ref(), outcome.seconds, &line.name)?;
+    }
     match outcome.judge(line, on) {
         Ok(()) => Ok(outcome.stdout),
         Err(reason) => Err(Failed::from(format!(
@@ -233,4 +239,9 @@ fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Fa
             outcome.streams(),
         ))),
     }
+}
+
+fn note_time(file: &Path, seconds: f64, name: &str) -> std::io::Result<()> {
+    let mut file = File::options().create(true).append(true).open(file)?;
+    file.write_all(format!("{seconds:.2} {name}\n").as_bytes())
 }
