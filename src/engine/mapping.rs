@@ -91,7 +91,7 @@ fn offered(processes: impl Iterator<Item = u32> + Clone, agreed: u32) -> u32 {
         return common;
     }
     processes
-        .map(|process| table.of(process).engines.load(Ordering::Acquire))
+        .map(|process| table.of(process).page.engines.load(Ordering::Acquire))
         .min()
         .unwrap_or(1)
 }

@@ -306,7 +306,7 @@ impl Engine {
 
     /// Reads a whole message out of the sender's memory, if the kernel lets us.
     fn read_peer(&mut self, index: Index, process: usize, address: u64, bytes: usize) -> bool {
-        let pid = self.peer(process as u32).pid.load(Ordering::Relaxed);
+        let pid = self.peer(process as u32).page.pid.load(Ordering::Relaxed);
         let transport = &self.transport;
         let readable = self
             .peers
@@ -322,7 +322,7 @@ impl Engine {
                     .fill_from(bytes, |out| peer_memory::read(pid, address, out))
                     .is_ok());
         // Read first, then looked at: what had changed before it was read was revoked before that.
-        let read = read && !self.peer(process as u32).has_revoked();
+        let read = read && !self.peer(process as u32).page.has_revoked();
         self.peers.of(process).readable = Some(read);
         read
     }

@@ -29,7 +29,7 @@ pub fn to(process: u32) -> Way {
     let all = KNOWN.get_or_init(|| (0..table.size()).map(|_| AtomicU8::new(UNKNOWN)).collect());
     let known = &all[process as usize];
     let by_kernel = match known.load(Ordering::Relaxed) {
-        UNKNOWN => peer.writable_by_id().is_some(),
+        UNKNOWN => peer.page.writable_by_id().is_some(),
         answer => answer == BY_KERNEL,
     };
     known.store(
@@ -41,11 +41,13 @@ pub fn to(process: u32) -> Way {
 
 /// Whether the kernel reads and writes this process's memory for it: then what is not mapped is an error and no signal.
 pub fn can_reach_itself() -> bool {
-    engine::table().is_some_and(|table| table.of(table.me()).writable_by_id().is_some())
+    engine::table().is_some_and(|table| table.own().writable_by_id().is_some())
 }
 
 /// The system's id of a process of this node.
 pub fn pid_of(process: u32) -> i32 {
     let table = engine::table();
-    table.map_or(0, |table| table.of(process).pid.load(Ordering::Relaxed))
+    table.map_or(0, |table| {
+        table.of(process).page.pid.load(Ordering::Relaxed)
+    })
 }

@@ -494,7 +494,9 @@ impl Transport {
         let peer = self.table.of(process);
         match peer.route {
             Route::Net(_) if peer.seat.is_none() => None,
-            Route::Shm(_) | Route::Own | Route::Net(_) | Route::Link(_) => peer.readable_by_id(),
+            Route::Shm(_) | Route::Own | Route::Net(_) | Route::Link(_) => {
+                peer.page.readable_by_id()
+            }
             #[cfg(test)]
             Route::Loopback(_) => None,
         }

@@ -275,6 +275,7 @@ pub struct Peer {
     pub route: Route,
     /// Its index in this process's segment, also of a process that is sent messages another way.
     pub seat: Option<u32>,
+    /// Its page, or what stands for the pages of all processes of other hosts: what ends a process is asked of the entry.
     pub page: &'static Page,
     /// What this process had found out itself when it asked: see [`Table::lose`].
     found: u32,
@@ -370,14 +371,6 @@ impl Peer {
     /// As [`Page::is_marked_dead`].
     pub(super) fn is_marked_dead(&self) -> bool {
         End::is_death(self.known_end())
-    }
-}
-
-impl std::ops::Deref for Peer {
-    type Target = Page;
-    #[inline]
-    fn deref(&self) -> &Page {
-        self.page
     }
 }
 
@@ -576,7 +569,7 @@ impl Table {
         let own = engines(self.own());
         let elsewhere = self.entries.len() == self.size() || engines(&ELSEWHERE) == own;
         let mut here = self.entries.iter();
-        (elsewhere && here.all(|peer| engines(peer) == own)).then_some(own)
+        (elsewhere && here.all(|peer| engines(peer.page) == own)).then_some(own)
     }
 }
 
