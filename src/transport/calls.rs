@@ -22,6 +22,8 @@ struct Numbered {
     /// Zero: the record is being written.
     number: AtomicU64,
     record: AtomicU64,
+    /// Both, combined by exclusive or: two threads that begin operations at once may write one word each.
+    both: AtomicU64,
 }
 
 /// Which communicator records are of. One with this context id and other members is another one.
@@ -66,7 +68,11 @@ pub struct Calls {
 
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
-    shape!(Numbered { number, record }),
+    shape!(Numbered {
+        number,
+        record,
+        both
+    }),
     shape!(Calls {
         context,
         failed,
@@ -144,6 +150,7 @@ impl Calls {
             one.number.store(0, Ordering::Relaxed);
             // Release, both: as in `begin`.
             one.record.store(record, Ordering::Release);
+            one.both.store(number ^ record, Ordering::Release);
             one.number.store(number, Ordering::Release);
         }
     }
@@ -176,9 +183,10 @@ impl Calls {
             Call::Numbered(number) => {
                 let one = &self.numbered[number as usize % NUMBERED];
                 let is_there = || one.number.load(Ordering::Acquire) == number;
+                let is_whole = |record: &u64| one.both.load(Ordering::Acquire) == number ^ record;
                 is_there()
                     .then(|| one.record.load(Ordering::Acquire))
-                    .filter(|_| is_there())
+                    .filter(|record| is_whole(record) && is_there())
             }
         };
         record.filter(|_| self.is_of(whose))
@@ -246,6 +254,27 @@ mod tests {
         assert!((4..10).all(|number| found(number) == Some(100 + number)));
         calls.begin_numbered(3, 103);
         assert_eq!((found(3), found(9)), (Some(103), None));
+    }
+
+    #[test]
+    fn a_record_of_two_threads_is_not_found() {
+        let calls = Calls::default();
+        calls.take(pair(0));
+        // Operations 1 and 7 have one place; these are their words in the order in which both threads may store them.
+        let one = &calls.numbered[1];
+        one.number.store(0, Ordering::Relaxed);
+        one.record.store(101, Ordering::Relaxed);
+        one.both.store(1 ^ 101, Ordering::Relaxed);
+        one.record.store(107, Ordering::Relaxed);
+        one.both.store(7 ^ 107, Ordering::Relaxed);
+        one.number.store(7, Ordering::Relaxed);
+        assert_eq!(calls.of(pair(0), Call::Numbered(7)), Some(107));
+        one.number.store(1, Ordering::Relaxed);
+        assert_eq!(calls.of(pair(0), Call::Numbered(1)), None);
+        one.both.store(1 ^ 101, Ordering::Relaxed);
+        assert_eq!(calls.of(pair(0), Call::Numbered(1)), None);
+        calls.begin_numbered(7, 107);
+        assert_eq!(calls.of(pair(0), Call::Numbered(7)), Some(107));
     }
 
     #[test]
