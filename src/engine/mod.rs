@@ -118,6 +118,11 @@ pub fn has_died(process: u32) -> bool {
     table().is_some_and(|table| table.has_died(process))
 }
 
+/// Whether a process has died and stores nothing any more, on any thread; see [`Table::stores_no_more`].
+pub fn stores_no_more(process: u32) -> bool {
+    table().is_some_and(|table| table.stores_no_more(process))
+}
+
 /// This process's own page in the table.
 pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)

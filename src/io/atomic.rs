@@ -52,7 +52,7 @@ impl Locker for Access<'_> {
     }
 
     fn has_died(&self, process: u32) -> bool {
-        engine::has_died(process)
+        engine::stores_no_more(process)
     }
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {

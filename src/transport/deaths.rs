@@ -100,6 +100,13 @@ impl Table {
         }
     }
 
+    /// Whether a process that shares memory with this one has died and can change nothing there any more, so that its locks can be taken: one
+    /// whose exit handlers run has died for those that wait for a message, but its threads still run.
+    pub fn stores_no_more(&self, process: u32) -> bool {
+        let peer = self.of(process);
+        peer.seat.is_some() && peer.page.stores_no_more()
+    }
+
     /// Takes a process of the job for lost, because the connection to it has broken: for this process it is as if that one had died.
     pub fn lose(&self, process: u32) {
         self.mark_lost(process);

@@ -120,7 +120,8 @@ impl Page {
 
     /// Whether its process is known to be no more, so that what it had can be another one's.
     pub fn stores_no_more(&self) -> bool {
-        self.was_reaped() || self.has_died() && self.is_over()
+        let has_ended = || self.has_died() || self.loss().is_some_and(Loss::is_end);
+        self.was_reaped() || has_ended() && self.is_over()
     }
 
     /// Takes [`Page::set_finalizing`] and [`Page::set_exited`] back.

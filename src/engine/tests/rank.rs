@@ -286,7 +286,7 @@ impl<'a> Rank<'a> {
         if slots > 0 {
             self.engine.transport.leave_open(slots);
         }
-        self.engine.transport.table().own().set_exited();
+        self.engine.transport.table().own().set_reaped();
         self.ended = true;
     }
 

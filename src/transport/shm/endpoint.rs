@@ -18,7 +18,6 @@ use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use crate::queue::ring::SlotHeader;
 use crate::sync::Ordering;
-use crate::transport::Loss;
 use crate::transport::peer::Page;
 use crate::transport::wire::Header;
 use std::os::fd::{AsFd, OwnedFd};
@@ -210,10 +209,8 @@ impl Endpoint {
             ranks,
             ..
         } = self.common;
-        let has_ended = |rank: usize| {
-            let loss = segment.rank(rank).status.loss();
-            loss.is_some_and(Loss::is_end)
-        };
+        // One whose exit handlers run may still have a thread that fills what it has claimed.
+        let has_ended = |rank: usize| segment.rank(rank).status.stores_no_more();
         self.pool.take_back_from(|rank| has_ended(rank as usize));
         let claim = |rank| {
             // Liveness first: a dead rank claims nothing any more, so the claim read after that is its last.

@@ -158,11 +158,12 @@ impl Heap {
         let turn = self.turn.lock();
         let (shared, me) = (self.shared(), self.me as u32);
         let mut backoff = Backoff::default();
-        let has_died = |index: u32| {
+        // One whose exit handlers run may still have a thread that changes the lists.
+        let is_over = |index: u32| {
             let index = index as usize;
-            index < self.segment.ranks() && self.segment.rank(index).status.has_died()
+            index < self.segment.ranks() && self.segment.rank(index).status.stores_no_more()
         };
-        while let Err(holder) = named_lock::take(&shared.lock, me, || backoff.pause(), has_died) {
+        while let Err(holder) = named_lock::take(&shared.lock, me, || backoff.pause(), is_over) {
             if named_lock::take_over(&shared.lock, holder, me) {
                 // What it was changing is half changed.
                 let (ready, order) = (READY, Ordering::Relaxed);

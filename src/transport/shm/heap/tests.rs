@@ -144,6 +144,39 @@ fn more_than_there_is_is_an_error() {
     assert!(heap.free(offset));
 }
 
+/// Threads of a rank go on while its exit handlers run, and one of them may be in the heap.
+#[test]
+fn a_rank_that_exits_keeps_the_lock() {
+    let heaps = heaps(2);
+    let [lives, exits] = heaps[..] else {
+        unreachable!("two heaps")
+    };
+    let bytes = pieces::LONGEST as u64 + 1;
+    lives.obtain(bytes, 64).unwrap();
+    let status = &lives.segment.rank(1).status;
+    status.introduce();
+    status.set_state(crate::transport::State::Joined);
+    status.set_exited();
+    let locked = exits.lock().unwrap();
+    let has_begun = AtomicU32::new(0);
+    let is_free = AtomicU32::new(0);
+    std::thread::scope(|threads| {
+        let waits = threads.spawn(|| {
+            has_begun.store(1, Ordering::Release);
+            lives.obtain(bytes, 64).unwrap();
+            is_free.load(Ordering::Acquire)
+        });
+        while has_begun.load(Ordering::Acquire) == 0 {
+            std::thread::yield_now();
+        }
+        // Long enough for it to ask who has the lock.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        is_free.store(1, Ordering::Release);
+        drop(locked);
+        assert_eq!(waits.join().unwrap(), 1);
+    });
+}
+
 /// A rank that dies with the lock stops nobody: not at the first, not at the thousandth death, and not before there is a heap.
 #[test]
 fn others_go_on_when_a_rank_dies_while_it_allocates() {
@@ -151,9 +184,7 @@ fn others_go_on_when_a_rank_dies_while_it_allocates() {
     let [lives, dies] = heaps[..] else {
         unreachable!("two heaps")
     };
-    let status = &lives.segment.rank(1).status;
-    status.set_state(crate::transport::State::Joined);
-    status.set_exited();
+    reaped(lives, 1);
     let dies_with_the_lock = || lives.shared().lock.store(2, Ordering::Relaxed);
     dies_with_the_lock();
     let bytes = pieces::LONGEST as u64 + 1;
@@ -308,7 +339,7 @@ fn more_than_there_is_is_not_lent() {
 }
 
 /// As mpiexec says it, which has waited for the process.
-fn dies(heap: &Heap, rank: usize) {
+fn reaped(heap: &Heap, rank: usize) {
     let status = &heap.segment.rank(rank).status;
     status.set_state(crate::transport::State::Joined);
     status.set_reaped();
@@ -338,8 +369,8 @@ fn the_memory_of_the_dead_is_given_back_when_nobody_shares_it() {
     fill(heaps[3], window, 1 << 20, 3);
     heaps[3].lend(100, 64).unwrap().unwrap();
     heaps[3].lend(1 << 20, 64).unwrap().unwrap();
-    dies(heaps[2], 3);
-    dies(heaps[2], 1);
+    reaped(heaps[2], 3);
+    reaped(heaps[2], 1);
     let all = reserved(heaps[0]);
     look_for_the_dead(heaps[2]);
     assert!(holds(heaps[0], window, 1 << 20, 3));
@@ -373,7 +404,7 @@ fn a_block_is_given_back_though_a_rank_died_before_it_left() {
     };
     let all = reserved(heaps[0]);
     heaps[0].release_when_left(block, &with);
-    dies(heaps[0], 1);
+    reaped(heaps[0], 1);
     heaps[0].release_left();
     assert_eq!(reserved(heaps[0]), all, "this process has not left it");
     drop(with);
@@ -390,7 +421,7 @@ fn a_thousand_deaths_leave_nothing() {
     let before = reserved(lives);
     for _ in 0..if cfg!(miri) { 3 } else { 1000 } {
         mortal.allocate(100_000, 64).unwrap();
-        dies(lives, 1);
+        reaped(lives, 1);
         look_for_the_dead(lives);
         assert_eq!(reserved(lives), before);
         // As if another process were there.
