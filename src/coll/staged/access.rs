@@ -223,7 +223,7 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
         // Some of the others may have got the message, and wait at the area.
         let lost = lost();
         if let (Some(world), Some(mine)) = (lost, mine) {
-            mine.area.tell_lost(world);
+            mine.area.tell_lost(world, None);
         }
         return lost.map_or(Access::Refused, Access::Lost);
     }

@@ -157,6 +157,9 @@ impl Work<'_, BLOCK> {
             Some(copy) => Buffer::of_copy(copy),
             None => packed.bytes(),
         };
+        // The round in which it is told, which is the next one.
+        let operation = self.staging.round + 1;
+        self.staging.exposed = Some(operation);
         let all = self.tell(Exposed::new(&exposed)).await?;
         if let Some(out) = out {
             self.note(copy_fitting(&out.of(me), &into.of(me)));
@@ -173,8 +176,9 @@ impl Work<'_, BLOCK> {
             false => Staged::Direct,
         };
         self.barrier().await?;
+        self.staging.exposed = None;
         // All have come to the barrier, but one may have given it up since, and changed what this rank was still reading.
-        match self.area().lost_meanwhile() {
+        match self.area().lost_meanwhile(operation) {
             Some(world) => Err(Lost(world)),
             None => Ok(true),
         }

@@ -241,7 +241,8 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Ok(());
         };
         // The others may wait for this rank, which does nothing more at this area.
-        self.area().tell_lost(losses::number_for_others(world));
+        let for_others = losses::number_for_others(world);
+        self.area().tell_lost(for_others, self.staging.exposed);
         self.wake(0..self.ranks, Event::Published);
         self.wake(0..self.ranks, Event::Acknowledged);
         Err(Lost(world))

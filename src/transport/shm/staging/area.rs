@@ -70,6 +70,8 @@ struct Head {
     sleepers_for_room: Count,
     /// A rank of MPI_COMM_WORLD that is lost, and 1: whoever waits for anything here gives up.
     lost: Count,
+    /// The first operation that a rank has given up while others may have read its memory, by the round in which it told where that is. Zero: none.
+    broken: Count,
 }
 
 /// The layout of what lies in the segment.
@@ -83,7 +85,8 @@ pub const SHAPE: u64 = shape::combine(&[
         shares,
         sleepers,
         sleepers_for_room,
-        lost
+        lost,
+        broken
     }),
 ]);
 
@@ -478,20 +481,29 @@ impl Area {
         self.head().barriers.0.load(Ordering::Acquire)
     }
 
-    /// Tells all ranks that they wait in vain.
+    /// Tells all ranks that they wait in vain. `exposed`: the operation in which this rank lets others read its memory, if it is in one, by the
+    /// round in which it has told where that is.
     #[cold]
-    pub fn tell_lost(&self, world: u32) {
-        let lost = &self.head().lost.0;
-        lost.store(u64::from(world) + 1, Ordering::Release);
+    pub fn tell_lost(&self, world: u32, exposed: Option<u64>) {
+        let Head { lost, broken, .. } = self.head();
+        lost.0.store(u64::from(world) + 1, Ordering::Release);
+        if let Some(round) = exposed {
+            // Ranks that are already in the next operation do not hide that one gave up this one.
+            let first = |known: u64| (known == 0 || round < known).then_some(round);
+            let (order, read) = (Ordering::Release, Ordering::Relaxed);
+            let _ = broken.0.fetch_update(order, read, first);
+        }
         // SeqCst: pairs with `lost_meanwhile`; memory that this rank has let others read changes afterwards.
         fence(Ordering::SeqCst);
     }
 
-    /// As [`Area::lost`], after reading memory that others have let this rank read: nobody had changed it before, if nobody has told of a loss.
-    pub fn lost_meanwhile(&self) -> Option<u32> {
+    /// As [`Area::lost`], after reading memory that others have let this rank read in an operation: nobody had changed it before, if nobody has
+    /// given up that one. A loss told by a rank that had ended it says nothing of it.
+    pub fn lost_meanwhile(&self, round: u64) -> Option<u32> {
         // SeqCst: pairs with `tell_lost`.
         fence(Ordering::SeqCst);
-        self.lost()
+        let broken = self.head().broken.0.load(Ordering::Acquire);
+        self.lost().filter(|_| (1..=round).contains(&broken))
     }
 
     /// The lost rank that somebody has told of.

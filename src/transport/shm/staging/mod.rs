@@ -49,7 +49,7 @@ impl Access {
     #[cold]
     pub fn tell_lost(&mut self, world: u32) {
         if let Access::Given(staging) = self {
-            staging.area.tell_lost(world);
+            staging.area.tell_lost(world, staging.exposed);
             *self = Access::Lost(world);
         }
     }
@@ -192,6 +192,8 @@ pub struct Staging {
     /// How far the farthest of the ranks is.
     pub distance: Watch,
     pub reach: Reach,
+    /// The operation in which others may read this rank's memory, see [`Area::tell_lost`].
+    pub exposed: Option<u64>,
 }
 
 impl Staging {
@@ -214,6 +216,7 @@ impl Staging {
             last_root: (0, 0),
             distance: Watch::new(),
             reach: Reach::Unknown,
+            exposed: None,
         }
     }
 

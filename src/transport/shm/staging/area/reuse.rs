@@ -399,7 +399,7 @@ mod tests {
         let told = node.make(0);
         let staging = node.open(told, 0);
         node.dies(1, None);
-        staging.as_ref().unwrap().area.tell_lost(1);
+        staging.as_ref().unwrap().area.tell_lost(1, None);
         assert_ne!(node.make(2).offset, told.offset, "one is in it");
         drop(staging);
         assert_eq!(node.make(0).offset, told.offset);
@@ -413,6 +413,24 @@ mod tests {
         drop(late);
         assert_eq!(node.make(2).offset, told.offset);
         assert!(node.open(told, 2).is_none());
+    }
+
+    /// Ranks that have ended an operation may tell of a loss while a slower one is still in it.
+    #[test]
+    fn a_loss_breaks_the_operation_that_was_given_up_and_later_ones() {
+        let node = Node::new();
+        let told = node.make(0);
+        let area = node.open(told, 0).unwrap().area;
+        let broken = |rounds: [u64; 3]| rounds.map(|round| area.lost_meanwhile(round).is_some());
+        area.tell_lost(1, None);
+        assert_eq!(area.lost(), Some(1));
+        assert_eq!(broken([3, 5, 9]), [false, false, false]);
+        area.tell_lost(1, Some(9));
+        assert_eq!(broken([3, 5, 9]), [false, false, true]);
+        area.tell_lost(1, Some(5));
+        area.tell_lost(1, Some(9));
+        area.tell_lost(1, None);
+        assert_eq!(broken([3, 5, 9]), [false, true, true]);
     }
 
     /// A rank that comes while another one looks at the marks is seen.
