@@ -171,7 +171,15 @@ fn main() -> ExitCode {
         let name = line.name.clone();
         trials.push(Trial::test(name, move || run_line(&suite, &line)).with_ignored_flag(ignored));
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    libtest_mimic::run(&arguments, spread(trials)).exit_code()
+}
+
+/// The trials in an order that has none of a chapter near each other (multiples of the golden ratio): those that wait for seconds, and those
+/// that need all cores, stand together in the lists.
+fn spread(trials: Vec<Trial>) -> Vec<Trial> {
+    let mut numbered: Vec<_> = (0u64..).zip(trials).collect();
+    numbered.sort_by_key(|(number, _)| number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    numbered.into_iter().map(|(_, trial)| trial).collect()
 }
 
 /// Whether the command line names this trial.
