@@ -132,7 +132,7 @@ fn main() -> ExitCode {
     let seconds = number("C_SUITE_SECONDS").unwrap_or(if is_slow(&wrap) { 20 * 60 } else { 60 });
     // The reference spins while it waits: more ranks than cores make each other very slow.
     let spins = subject.is_reference || reference.is_some();
-    let default_threads = if spins { 1 } else { 4 };
+    let default_threads = if spins { 1 } else { 8 };
     arguments.test_threads.get_or_insert(default_threads);
     let capacity = number("C_SUITE_RANKS").unwrap_or(8) as usize;
     let suite = Arc::new(Suite {
@@ -230,9 +230,10 @@ fn sorted(text: &str) -> Vec<&str> {
 fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Failed> {
     let program = on.compile(&suite.source, line).map_err(Failed::from)?;
     let seconds = suite.seconds.max(line.seconds.unwrap_or(0));
-    let outcome = suite.ranks.with(line.ranks, || {
-        job::run(on, line, &program, &suite.wrap, seconds)
-    });
+    let ranks = if line.idle { 0 } else { line.ranks };
+    let outcome = suite
+        .ranks
+        .with(ranks, || job::run(on, line, &program, &suite.wrap, seconds));
     let outcome = outcome.map_err(Failed::from)?;
     if let Some(times) = std::env::var_os("C_SUITE_TIMES") {
         note_time(times.as_ref(), outcome.seconds, &line.name)?;

@@ -10,7 +10,7 @@
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
 //! do it yet), `needs=PACKAGE` (of `.ci/packages`, as Fortran and `OXMPI_FABRIC` need theirs), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
-//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `papers` (chooses what only a library with the feature `papers` has), `wrap=no` (not under valgrind).
+//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `idle` (its ranks wait for seconds: it runs beside those that need the cores), `seconds=N`, `long`, `papers` (chooses what only a library with the feature `papers` has), `wrap=no` (not under valgrind).
 
 use crate::parts;
 use crate::toolchain::Toolchain;
@@ -48,6 +48,7 @@ pub struct Line {
     pub reference_ranks: usize,
     pub compare: bool,
     pub alone: bool,
+    pub idle: bool,
     pub seconds: Option<u64>,
     pub long: bool,
     /// For a library with the feature `papers`.
@@ -233,6 +234,7 @@ fn line(
         reference_ranks: usize::MAX,
         compare: true,
         alone: false,
+        idle: false,
         seconds: None,
         long: false,
         papers: false,
@@ -300,6 +302,7 @@ fn line(
             "launcher" if value == "own" => line.own_launcher = true,
             "needs" => line.needs = Some(value.into()),
             "alone" => line.alone = true,
+            "idle" => line.idle = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
             "long" => line.long = true,
             "papers" => line.papers = true,
