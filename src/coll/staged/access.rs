@@ -358,7 +358,7 @@ impl Work<'_, BLOCK> {
         self.staging.distance.look(|| env.farthest(ranks));
         let distance = self.staging.distance.last();
         self.stores = match ranks == 2 && !self.plan.oversubscribed {
-            true => Stores::for_staging_of_two(distance),
+            true => Stores::for_much(distance),
             false => Stores::for_reader(distance),
         };
         if let Some(Rings { spacing, .. }) = &mut self.plan.rings

@@ -5,7 +5,7 @@
 
 use super::layout::{RankPage, Segment};
 use super::notifier::Notifier;
-use super::pace::{LONGEST_WHOLE, Plan, Stores};
+use super::pace::{FEW_PIECES, LONGEST_WHOLE, Plan, Stores};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight, Watch};
 use crate::os::schedule;
@@ -345,6 +345,7 @@ impl Outbound {
     #[inline]
     pub fn plan(&self, total: usize, (distance, asks): (CacheDistance, bool)) -> Plan {
         let stores = match self.stage == Stage::LargeBulkRing || self.stays_small {
+            true if total > FEW_PIECES => Stores::for_much(distance),
             true => Stores::for_reader(distance),
             false => Stores::Ordinary,
         };

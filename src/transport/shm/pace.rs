@@ -1,8 +1,8 @@
 //! Which stores to fill a bulk ring with, and in what pieces.
 //!
 //! Between cores that share a cache ordinary stores are best, between others those that bypass the caches, by factors of
-//! three to ten either way (Zen 3). On Intel's model 207 they differ by a quarter: messages of 4 to 16 KB are faster past the caches, staged data of
-//! 64 KB is not. Invariant: nothing is learned here; the node says how far apart the cores are.
+//! three to ten either way (Zen 3). On Intel's model 207 they differ by a quarter: messages of 4 to 64 KB are faster past the caches, staged data of
+//! 64 KB and longer messages are not (in streams 9.3 beside 7.6 GB/s, whatever the ring's size). Invariant: nothing is learned here; the node says how far apart the cores are.
 
 use crate::datatype::nontemporal;
 use crate::node::distance::CacheDistance;
@@ -27,8 +27,8 @@ impl Stores {
         }
     }
 
-    /// The best ones for data in a staging area that two ranks with a core each use.
-    pub fn for_staging_of_two(distance: CacheDistance) -> Stores {
+    /// The best ones for a message in many pieces, and for data in a staging area that two ranks with a core each use.
+    pub fn for_much(distance: CacheDistance) -> Stores {
         match hardware::loads_from_far_caches_are_fast() {
             true => Stores::Ordinary,
             false => Stores::for_reader(distance),
@@ -64,7 +64,7 @@ const ORDINARY_CHUNK: usize = 3 * SLOT_BYTES - 1024;
 const NONTEMPORAL_CHUNK: usize = 2 * SLOT_BYTES - 128;
 const NONTEMPORAL_LARGE: usize = 4 * SLOT_BYTES - 128;
 /// Up to here a message with non-temporal stores has the smaller pieces.
-const FEW_PIECES: usize = 64 << 10;
+pub const FEW_PIECES: usize = 64 << 10;
 /// Up to here a message travels in one packet: splitting it costs more than is won where writing and reading overlap.
 pub const LONGEST_WHOLE: usize = 16384;
 
