@@ -159,6 +159,11 @@ mod tests {
         }
         assert_eq!(dead.loss(), Some(Loss::Exited));
         assert!(dead.has_gone() && !living.has_died() && !living.has_gone());
+        assert!(dead.stores_no_more() && !living.stores_no_more());
+        assert!(dead.stores_no_more() && !dead.was_reaped());
+        living.set_exited();
+        assert!(living.has_died() && !living.stores_no_more());
+        living.clear_loss();
         living.set_state(State::Finalized);
         assert!(living.has_gone() && !living.has_died());
         lives.kill().unwrap();

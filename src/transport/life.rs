@@ -37,6 +37,8 @@ pub(super) const RECEIVES_CLOSED: u32 = 2;
 pub(super) const EXITED: u32 = 4;
 /// mpiexec has waited for the process.
 pub(super) const REAPED: u32 = 64;
+/// Another rank has found that the process is no more.
+pub(super) const OVER: u32 = 128;
 // Bits of an `End` besides those.
 pub(super) const FINALIZED: u32 = 8;
 pub(super) const NEVER_STARTED: u32 = 16;

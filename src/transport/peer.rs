@@ -6,8 +6,8 @@
 
 use super::calls::{self, COMMUNICATORS, Calls};
 use super::life::{
-    ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, REAPED, RECEIVES_CLOSED, State,
-    UNREACHABLE, World, told,
+    ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED, RECEIVES_CLOSED,
+    State, UNREACHABLE, World, told,
 };
 use super::paged::Paged;
 use super::waits;
@@ -120,8 +120,17 @@ impl Page {
 
     /// Whether its process is known to be no more, so that what it had can be another one's.
     pub fn stores_no_more(&self) -> bool {
+        let is_known = || self.lost.load(Ordering::Acquire) & (REAPED | OVER) != 0;
         let has_ended = || self.has_died() || self.loss().is_some_and(Loss::is_end);
-        self.was_reaped() || has_ended() && self.is_over()
+        if is_known() {
+            return true;
+        }
+        let is_over = has_ended() && self.is_over();
+        if is_over {
+            // So that /proc is asked once.
+            self.lost.fetch_or(OVER, Ordering::Release);
+        }
+        is_over
     }
 
     /// Takes [`Page::set_finalizing`] and [`Page::set_exited`] back.
