@@ -466,7 +466,8 @@ mod tests {
             assert_eq!(for_engine.distance(1), distance);
             assert_eq!(one.farthest(0..2), for_engine.farthest(0..2));
             assert_eq!(one.farthest(0..2).distance, distance);
-            assert_eq!(one.plan(1, 1 << 20).stores, stores);
+            assert_eq!(one.plan(1, 10_000).stores, stores);
+            assert_eq!(one.plan(1, 1 << 20).stores, Stores::for_much(distance));
             assert_eq!(one.plan(1, 100).stores, Stores::Ordinary);
         }
     }
