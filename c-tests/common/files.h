@@ -3,7 +3,7 @@
 #define OXMPI_FILES_H
 
 #include "check.h"
-#include <dirent.h>
+#include "process.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -55,17 +55,6 @@ static CHECK_UNUSED long long file_size(const char *name)
 {
     struct stat found;
     return stat(name, &found) ? -1 : (long long) found.st_size;
-}
-
-/* Open descriptors of this process. */
-static CHECK_UNUSED int descriptors(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 static CHECK_UNUSED void barrier(void)

@@ -33,6 +33,17 @@ static CHECK_UNUSED int is_stopped(int pid)
     return all;
 }
 
+/* Open descriptors of this process. */
+static CHECK_UNUSED int descriptors(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
 /* Bytes of this process in memory, its own and shared ones. Pages of files are left out: the kernel maps 64 KB of the library's
  * code at a time, whenever a part of it first runs. */
 static CHECK_UNUSED long resident_bytes(void)

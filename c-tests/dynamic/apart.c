@@ -1,8 +1,8 @@
 /* Two jobs on two hosts, as they pretend, connect by the fabric. This program starts both.
  * args: ranks of the server and of the client (0: without mpiexec), what they do. */
 #include "ports.h"
+#include "process.h"
 #include "threads.h"
-#include <dirent.h>
 
 static MPI_Comm meet(int server, const char *port)
 {
@@ -186,16 +186,6 @@ static void use_threads(MPI_Comm comm)
             MPI(MPI_Comm_disconnect(&of_thread[i]));
     }
     part(&comm);
-}
-
-static int descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-    while (readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* After the first rounds neither side has more descriptors. A connection that the other side has closed goes with the next look at it. */

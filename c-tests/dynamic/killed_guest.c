@@ -2,7 +2,7 @@
  * packet in the queue that all share. Each rank takes what has come, then gets an error; the job's own messages go on, a next guest is welcome,
  * and what was shared with the dead ones is given back. args: rounds. */
 #include "ports.h"
-#include <dirent.h>
+#include "process.h"
 
 static int guest(int argc, char **argv)
 {
@@ -14,16 +14,6 @@ static int guest(int argc, char **argv)
     for (int i = 0;; i++) /* the first one says whom to kill */
         MPI(MPI_Send(&pid, 1, MPI_INT, i % number, 0, comm));
     return 1;
-}
-
-static int descriptors(void)
-{
-    int number = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        number++;
-    closedir(folder);
-    return number;
 }
 
 static void ring(void)

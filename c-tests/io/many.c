@@ -2,7 +2,6 @@
  * args: times, files at once. */
 #include "files.h"
 #include "near.h"
-#include "process.h"
 #include <sys/resource.h>
 
 static char name[NAME_BYTES];

@@ -2,17 +2,6 @@
 #include "near.h"
 #include "process.h"
 
-static int descriptors(void)
-{
-    int found = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        found++;
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
 static void in_turn(int times)
 {
     static int mine[4];

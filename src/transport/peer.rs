@@ -120,12 +120,11 @@ impl Page {
 
     /// Whether its process is known to be no more, so that what it had can be another one's.
     pub fn stores_no_more(&self) -> bool {
-        let is_known = || self.lost.load(Ordering::Acquire) & (REAPED | OVER) != 0;
-        let has_ended = || self.has_died() || self.loss().is_some_and(Loss::is_end);
-        if is_known() {
+        if self.lost.load(Ordering::Acquire) & (REAPED | OVER) != 0 {
             return true;
         }
-        let is_over = has_ended() && self.is_over();
+        let has_ended = self.has_died() || self.loss().is_some_and(Loss::is_end);
+        let is_over = has_ended && self.is_over();
         if is_over {
             // So that /proc is asked once.
             self.lost.fetch_or(OVER, Ordering::Release);

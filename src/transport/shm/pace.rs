@@ -2,7 +2,8 @@
 //!
 //! Between cores that share a cache ordinary stores are best, between others those that bypass the caches, by factors of
 //! three to ten either way (Zen 3). On Intel's model 207 they differ by a quarter: messages of 4 to 64 KB are faster past the caches, staged data of
-//! 64 KB and longer messages are not (in streams 9.3 beside 7.6 GB/s, whatever the ring's size). Invariant: nothing is learned here; the node says how far apart the cores are.
+//! 64 KB and longer messages are not (in streams 9.3 beside 7.6 GB/s, whatever the ring's size). Invariant: nothing is learned here; the node says
+//! how far apart the cores are.
 
 use crate::datatype::nontemporal;
 use crate::node::distance::CacheDistance;

@@ -94,7 +94,7 @@ impl Heap {
         Some(unsafe { &*word.cast::<AtomicU32>() })
     }
 
-    fn has_ended(&self, rank: usize) -> bool {
+    pub(super) fn has_ended(&self, rank: usize) -> bool {
         self.segment.rank(rank).status.stores_no_more()
     }
 

@@ -161,7 +161,7 @@ impl Heap {
         // One whose exit handlers run may still have a thread that changes the lists.
         let is_over = |index: u32| {
             let index = index as usize;
-            index < self.segment.ranks() && self.segment.rank(index).status.stores_no_more()
+            index < self.segment.ranks() && self.has_ended(index)
         };
         while let Err(holder) = named_lock::take(&shared.lock, me, || backoff.pause(), is_over) {
             if named_lock::take_over(&shared.lock, holder, me) {
