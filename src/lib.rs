@@ -46,35 +46,38 @@ pub mod transport;
 pub mod engine;
 // floor 5
 #[cfg(not(loom))]
-pub mod comm;
+pub mod connections;
 // floor 6
+#[cfg(not(loom))]
+pub mod comm;
+// floor 7
 #[cfg(not(loom))]
 pub mod coll;
 #[cfg(not(loom))]
 pub mod pt2pt;
-// floor 7
-#[cfg(not(loom))]
-pub mod context_id;
 // floor 8
 #[cfg(not(loom))]
-pub mod lifetime;
+pub mod context_id;
 // floor 9
+#[cfg(not(loom))]
+pub mod lifetime;
+// floor 10
 #[cfg(not(loom))]
 pub mod assembly;
 #[cfg(not(loom))]
 pub mod constructors;
-// floor 10
+// floor 11
 #[cfg(not(loom))]
 pub mod io;
 #[cfg(not(loom))]
 pub mod rma;
-// floor 11
-#[cfg(not(loom))]
-pub mod dynamic;
 // floor 12
 #[cfg(not(loom))]
-pub mod process;
+pub mod dynamic;
 // floor 13
+#[cfg(not(loom))]
+pub mod process;
+// floor 14
 #[cfg(not(loom))]
 pub mod tool;
 

@@ -12,8 +12,9 @@ mod title;
 mod waits;
 
 use crate::attr::Attributes;
+use crate::connections;
 use crate::engine::losses::{self, Cause};
-use crate::engine::{self, links, mapping::EngineMapping, node_of};
+use crate::engine::{self, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::{Class, Result, fail};
 use crate::events::{self, Event};
@@ -476,7 +477,7 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
             comm.tell(Event::CommunicatorCreated);
         }
         if comm.has_foreign() {
-            links::hold(comm.processes());
+            connections::hold(comm.processes());
         }
         comm
     })

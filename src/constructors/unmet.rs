@@ -5,8 +5,8 @@
 use super::both_groups::BothGroups;
 use super::exchange::everywhere;
 use crate::coll::block_on;
+use crate::connections::{self, Hold};
 use crate::context_id::offer::{bytes, words};
-use crate::engine::links::{self, Hold};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use crate::group::names::{self, Name};
@@ -25,7 +25,7 @@ pub fn introduce_by(introduce: Introduce) {
 /// Whether a process is of this one's job, or connected to it.
 pub fn is_met(name: Name) -> bool {
     names::number_of(name)
-        .is_some_and(|number| !names::is_foreign(number) || links::is_connected(number))
+        .is_some_and(|number| !names::is_foreign(number) || connections::is_connected(number))
 }
 
 /// Errors: MPI_ERR_GROUP, a process of another job is in the group that this one is not connected to any more.
@@ -34,7 +34,9 @@ pub fn all_connected(group: &Group, argument: &str) -> Result<()> {
         return Ok(());
     }
     let mut members = group.members().into_iter();
-    match members.find(|process| names::is_foreign(*process) && !links::is_connected(*process)) {
+    match members
+        .find(|process| names::is_foreign(*process) && !connections::is_connected(*process))
+    {
         None => Ok(()),
         Some(process) => fail!(
             Class::Group,

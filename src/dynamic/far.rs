@@ -7,7 +7,7 @@ use super::background;
 use super::card::Card;
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
-use crate::engine::far;
+use crate::connections::far;
 use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;

@@ -8,8 +8,8 @@ use super::job;
 use super::means::{Means, Setting};
 use super::meeting::{gather, listed, unlisted};
 use crate::coll::{CollContext, allgather_on, block_on};
+use crate::connections::{self, Hold};
 use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
-use crate::engine::links::{self, Hold};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::names::{self, Name};
 
@@ -47,7 +47,7 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     for (rank, theirs) in known.theirs.iter().enumerate() {
         // It has ended the connection, and this process's other communicators with its job have kept it until now.
         if theirs.misses(me) && !known.ours[me].misses(rank) {
-            links::forget(names::number_or_new(theirs.card.name));
+            connections::forget(names::number_or_new(theirs.card.name));
         }
     }
     let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };

@@ -3,16 +3,15 @@
 use super::background;
 use super::card::{Card, Remote};
 use super::far::{self, FarCard, Told, Waiting, are_far};
+use crate::connections::far::{FarPeer, Guest, Offer, connect, take_back};
+use crate::connections::{self, Hold, NearPeer};
 use crate::constructors::is_met;
-use crate::engine::far::{FarPeer, Offer, connect, take_back};
-use crate::engine::links::{self, Hold, NearPeer};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::{Group, names};
 use crate::launch::{self, SegmentPlan};
 use crate::os::process::open_of;
 use crate::transport::layout;
 use crate::transport::link::{Place, Plan};
-use crate::transport::net::Guest;
 use std::os::fd::OwnedFd;
 
 /// Which part this process has in a meeting.
@@ -277,7 +276,7 @@ fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> R
         places,
         own: own_seat.unwrap_or_default(),
     };
-    links::connect(plan, &met)
+    connections::connect(plan, &met)
 }
 
 /// Whether a process is reached already.

@@ -8,7 +8,7 @@ use super::reception::Addresses;
 use super::{background, job};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
-use crate::engine::links;
+use crate::connections;
 use crate::error::{Class, Error, Result, fail};
 use crate::launch::{MOST_RANKS, Program, Spawning, names};
 use crate::sync::{AtomicI32, Ordering};
@@ -109,7 +109,7 @@ pub fn spawn(
     if let (Ok(comm), Some(cookie)) = (&comm, cookie) {
         let job = side.job;
         job.tell_connection(&cookie, true);
-        links::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
+        connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
     }
     Spawned { comm, codes }
 }
@@ -239,7 +239,7 @@ fn meet_parents_now() -> Result<()> {
     };
     let parents = meet(&side, socket)?;
     // Both sides tell: a process may end as soon as it has left the other one, which may not know it yet.
-    links::at_end(parents.process(0), move || {
+    connections::at_end(parents.process(0), move || {
         job.tell_connection(&cookie, false);
     });
     parents.set_name("MPI_COMM_PARENT");

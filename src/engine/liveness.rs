@@ -7,14 +7,14 @@
 use super::losses::error;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, links, numbers, tasks};
+use super::{Engine, EngineCursor, enter, for_each, has_threads, numbers, tasks};
 use crate::error::Error;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
-use crate::transport::{Loss, Route, deaths};
+use crate::transport::{Link, Loss, Route, deaths};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
@@ -92,6 +92,26 @@ pub fn lose(engine: &mut Engine, process: u32, why: &str) {
     engine.transport.lose(process, why);
 }
 
+/// Called with each check; true: it is over.
+type Look = dyn Fn() -> bool + Send + Sync;
+static LOOKS: Mutex<Vec<Arc<Look>>> = Mutex::new(Vec::new());
+
+/// Has liveness checks look at something else, too, in no engine, until `is_over` says that it is.
+pub fn look_until(is_over: impl Fn() -> bool + Send + Sync + 'static) {
+    LOOKS.lock().push(Arc::new(is_over));
+}
+
+/// Finds out who has ended that no mpiexec of ours tells of.
+fn look() {
+    deaths::look();
+    enter().transport.links().for_each(Link::mark_the_dead);
+    // Not under the lock: looks enter engines, and whoever is in one may begin another look.
+    let looks = LOOKS.lock().clone();
+    for over in looks.iter().filter(|is_over| is_over()) {
+        LOOKS.lock().retain(|look| !Arc::ptr_eq(look, over));
+    }
+}
+
 /// Has a waiting call check whether it can go on: its closure sees [`Engine::checks_liveness`].
 #[cold]
 #[inline(never)]
@@ -99,7 +119,7 @@ pub(super) fn ask<R>(
     engines: u32,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> Option<R> {
-    links::look_after();
+    look();
     for_each(Engine::give_up_unowned);
     let engines = if has_threads() { engines } else { 1 };
     let mut cursor = EngineCursor::at_first(engines.trailing_zeros());
@@ -152,7 +172,7 @@ pub(super) fn ask_in_loop() {
     let is_due = |mut asked: MutexGuard<'_, Asked>| asked.is_due(monotonic_nanoseconds());
     // Another thread that is here asks for this one.
     if ASKED.try_lock().is_some_and(is_due) {
-        links::look_after();
+        look();
         for_each(Engine::give_up_unowned);
         tasks::give_up_lost_in_loop();
     }

@@ -16,10 +16,6 @@ pub mod dispatch;
 pub mod entry;
 pub mod epochs;
 mod failed;
-pub mod far;
-mod guests;
-mod lifelines;
-pub mod links;
 pub mod liveness;
 pub mod long_wait;
 pub mod losses;
@@ -36,6 +32,7 @@ pub mod receive;
 pub mod refusal;
 pub mod requests;
 pub mod roots;
+mod routes;
 pub mod send;
 pub mod single_copy;
 mod spin_limit;
@@ -278,8 +275,8 @@ pub unsafe fn start(mut transport: Transport) {
     unsafe { datatype::share(false) };
     datatype::start();
     let _ = TABLE.set(transport.table().clone());
-    let waiter = WAITER.get_or_init(|| transport.waiter());
-    far::watch(&mut transport, waiter, 0);
+    WAITER.get_or_init(|| transport.waiter());
+    routes::watch(&mut transport);
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
@@ -328,9 +325,7 @@ pub fn activate(engines: u32) {
     let one = ONE_AT_A_TIME.lock();
     for number in numbers(engines & !in_use()) {
         let mut transport = enter().transport.for_engine(number as usize);
-        if let Some(waiter) = WAITER.get() {
-            far::watch(&mut transport, waiter, number);
-        }
+        routes::watch(&mut transport);
         *entry::slot(number) = Some(Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }

@@ -4,10 +4,11 @@
 
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
+use crate::connections;
 use crate::engine::epochs::GracePeriod;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
 use crate::engine::waits::{Kind, Wait, Whom};
-use crate::engine::{self, links, wait};
+use crate::engine::{self, wait};
 use crate::events::Event;
 use crate::group::names;
 use crate::references;
@@ -42,7 +43,7 @@ fn end(comm: &Comm, when: When, disconnects: bool) {
     let foreign = foreign_of(comm);
     collector::add(freed, when);
     if !foreign.is_empty() {
-        links::release(foreign.iter().copied(), disconnects);
+        connections::release(foreign.iter().copied(), disconnects);
     }
 }
 
@@ -85,8 +86,8 @@ pub fn disconnect(comm: &Comm) {
     if !foreign.is_empty() {
         let what = &|_: bool| Wait::of(Kind::Finalize, Whom::Outside);
         wait::until(&wait::Reason { what, ..reason }, |engine| {
-            links::have_parted(engine, &foreign).then_some(())
+            connections::have_parted(engine, &foreign).then_some(())
         });
-        links::end_unused();
+        connections::end_unused();
     }
 }

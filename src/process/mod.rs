@@ -15,11 +15,12 @@ pub mod settings;
 use crate::attr;
 use crate::coll::{self, CollContext};
 use crate::comm;
+use crate::connections::{self, far};
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
 use crate::engine::waits::{Kind, Wait, Waits, Whom};
-use crate::engine::{self, Engine, Threads, far, links, refusal, wait};
+use crate::engine::{self, Engine, Threads, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
@@ -311,10 +312,12 @@ fn leave_job(life: &Life) -> Result<()> {
     unsafe { rma::hosts::service::stop() };
     collector::collect();
     drain("MPI_Finalize", Engine::has_left);
-    links::begin_to_leave();
+    connections::begin_to_leave();
     let reason = at_the_end("MPI_Finalize");
-    wait::until(&reason, |engine| links::has_left(engine).then_some(()));
-    links::end_unused();
+    wait::until(&reason, |engine| {
+        connections::has_left(engine).then_some(())
+    });
+    connections::end_unused();
     dynamic::leave();
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Finalized);
@@ -535,7 +538,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
     if let Some(page) = page.filter(|_| is_last) {
         let receiving = engine::counts().posted > 0;
         page.set_finalizing(receiving);
-        links::say_finalizing(receiving);
+        connections::say_finalizing(receiving);
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
@@ -553,7 +556,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
         page.clear_loss();
-        links::say_staying();
+        connections::say_staying();
     }
     comm::stop();
     life.world = World::Finalized;

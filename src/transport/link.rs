@@ -57,7 +57,7 @@ impl Drop for Leaked {
     fn drop(&mut self) {
         let mapping = std::ptr::from_ref(self.0).cast_mut();
         // SAFETY: `Leaked::new` made it of a box. What refers to it is dropped before: the endpoint of the link, which is declared before its
-        // mappings, and the entries of the process table, which `engine::links` replaces before.
+        // mappings, and the entries of the process table, which `connections` replaces before.
         drop(unsafe { Box::from_raw(mapping) });
     }
 }

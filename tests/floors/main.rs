@@ -23,6 +23,7 @@ const FLOORS: &[&[&str]] = &[
     ],
     &["node", "transport", "launch", "events"],
     &["engine"],
+    &["connections"],
     &["comm"],
     &["pt2pt", "coll"],
     &["context_id"],
@@ -51,17 +52,27 @@ const NEIGHBOURS: &[(&str, &str)] = &[
 /// one that is not needed any more has to go.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
-    ("transport::net", &["engine", "dynamic", "process"]),
+    ("transport::net", &["engine", "connections", "process"]),
     ("transport::ofi", &["process"]),
     (
         "transport",
         &[
-            "engine", "comm", "coll", "assembly", "rma", "io", "dynamic", "process", "launcher",
+            "engine",
+            "connections",
+            "comm",
+            "coll",
+            "assembly",
+            "rma",
+            "io",
+            "dynamic",
+            "process",
+            "launcher",
         ],
     ),
     (
         "engine",
         &[
+            "connections",
             "comm",
             "pt2pt",
             "coll",
@@ -87,6 +98,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "launch",
             "events",
             "engine",
+            "connections",
             "pt2pt",
             "coll",
             "rma",
@@ -143,8 +155,8 @@ const IN_CORE: &[&[&str]] = &[
 /// gone; none is added.
 const UPCALLS: &[(&str, &str)] = &[
     ("constructors/unmet.rs", "INTRODUCE"),
+    ("connections/far.rs", "OPENER"),
     ("context_id/allocate.rs", "GIVE_BACK"),
-    ("engine/far.rs", "OPENER"),
     ("engine/liveness.rs", "LOST_PEER"),
     ("engine/published.rs", "OF_FILE"),
     ("engine/published.rs", "OF_WINDOW"),

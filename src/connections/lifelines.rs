@@ -5,9 +5,10 @@
 //! of its own, so that a process that computes answers too. Invariant: a process that leaves says so first ([`part`]); any other end of a
 //! life line is the end of the process.
 
-use super::wake_own_threads;
+use crate::engine::wake_own_threads;
 use crate::os::addresses::end_in_silence;
 use crate::os::{monotonic_nanoseconds, threads};
+use crate::sync::{AtomicU64, Ordering};
 use crate::transport::{Page, State};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
@@ -15,7 +16,7 @@ use rustix::event::epoll;
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a process has sent just before its end may come a little later than its end, nanoseconds.
@@ -50,31 +51,25 @@ struct Line {
     told: bool,
 }
 
-struct Lines {
-    all: Vec<Line>,
-    next: u64,
-}
-
-static LINES: Mutex<Lines> = Mutex::new(Lines {
-    all: Vec::new(),
-    next: 0,
-});
-static WATCHED: OnceLock<OwnedFd> = OnceLock::new();
+static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
+/// What the thread watches.
+static WATCHED: Mutex<Option<Arc<OwnedFd>>> = Mutex::new(None);
 
 /// Watches a connection to a process from now on; its page is written here.
 ///
 /// Errors: the kernel has no descriptor or no thread.
 pub(super) fn keep(process: u32, stream: TcpStream, page: &'static Page) -> Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
     let epoll = watched()?;
     stream.set_nonblocking(true)?;
     let _ = stream.set_nodelay(true);
     end_in_silence(&stream)?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    // Before the thread may hear of it.
     let mut lines = LINES.lock();
-    lines.next += 1;
-    let number = lines.next;
     let data = epoll::EventData::new_u64(number);
-    epoll::add(epoll, &stream, data, epoll::EventFlags::IN)?;
-    lines.all.push(Line {
+    epoll::add(&*epoll, &stream, data, epoll::EventFlags::IN)?;
+    lines.push(Line {
         number,
         process,
         stream,
@@ -90,23 +85,16 @@ pub(super) fn keep(process: u32, stream: TcpStream, page: &'static Page) -> Resu
     Ok(())
 }
 
-/// What the thread watches, which is begun with the first one.
-fn watched() -> Result<&'static OwnedFd> {
-    static BEGUN: Mutex<bool> = Mutex::new(false);
-    let mut begun = BEGUN.lock();
-    let epoll = match WATCHED.get() {
-        Some(epoll) => epoll,
-        None => {
-            let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-            WATCHED.get_or_init(|| epoll)
-        }
-    };
-    if *begun {
-        return Ok(epoll);
+/// [`WATCHED`]; the thread begins with the first life line.
+fn watched() -> Result<Arc<OwnedFd>> {
+    let mut watched = WATCHED.lock();
+    if let Some(epoll) = &*watched {
+        return Ok(epoll.clone());
     }
-    threads::start("oxmpi-lifelines", STACK_BYTES, move || watch(epoll))?;
-    *begun = true;
-    Ok(epoll)
+    let epoll = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+    let its = epoll.clone();
+    threads::start("oxmpi-lifelines", STACK_BYTES, move || watch(&its))?;
+    Ok(watched.insert(epoll).clone())
 }
 
 fn watch(epoll: &OwnedFd) {
@@ -124,25 +112,22 @@ fn watch(epoll: &OwnedFd) {
         let mut any = false;
         for event in &events {
             let number = event.data.u64();
-            if let Some(line) = lines.all.iter_mut().find(|line| line.number == number) {
+            if let Some(line) = lines.iter_mut().find(|line| line.number == number) {
                 any |= line.read(epoll);
             }
         }
         let now = monotonic_nanoseconds();
         waits_for_grace = false;
-        for line in &mut lines.all {
-            match line.closed {
-                Some(since) if !line.told && !line.leaves && !line.departed => {
-                    match now.saturating_sub(since) >= GRACE {
-                        true => {
-                            line.told = true;
-                            line.page.set_exited();
-                            any = true;
-                        }
-                        false => waits_for_grace = true,
-                    }
+        for line in lines.iter_mut() {
+            if let Some(since) = line.closed
+                && !(line.told || line.leaves || line.departed)
+            {
+                line.told = now.saturating_sub(since) >= GRACE;
+                waits_for_grace |= !line.told;
+                if line.told {
+                    line.page.set_exited();
+                    any = true;
                 }
-                _ => {}
             }
         }
         drop(lines);
@@ -211,7 +196,7 @@ impl Line {
 
 /// Tells a process that this one leaves the connection.
 pub(super) fn part(process: u32) {
-    for line in &mut LINES.lock().all {
+    for line in LINES.lock().iter_mut() {
         if line.process == process && !line.leaves {
             line.leaves = true;
             line.say(LEAVES, 0, 0);
@@ -222,19 +207,18 @@ pub(super) fn part(process: u32) {
 /// Whether it knows, or is gone itself.
 pub(super) fn has_parted(process: u32) -> bool {
     let lines = LINES.lock();
-    let mut of_it = lines.all.iter().filter(|line| line.process == process);
+    let mut of_it = lines.iter().filter(|line| line.process == process);
     of_it.all(Line::has_parted)
 }
 
 /// Closes the connection to a process.
 pub(super) fn forget(process: u32) {
-    LINES.lock().all.retain(|line| {
+    LINES.lock().retain(|line| {
         let stays = line.process != process;
         if !stays && line.closed.is_none() {
             // A forked child of the program may have the descriptor, too.
-            let _ = WATCHED
-                .get()
-                .map(|epoll| epoll::delete(epoll, &line.stream));
+            let watched = WATCHED.lock();
+            let _ = watched.as_deref().map(|it| epoll::delete(it, &line.stream));
             let _ = line.stream.shutdown(std::net::Shutdown::Write);
         }
         stays
@@ -243,7 +227,7 @@ pub(super) fn forget(process: u32) {
 
 /// Tells all that this process is in MPI_Finalize; `sent`: how many records it has sent to each.
 pub(super) fn say_finalizing(receiving: bool, mut sent: impl FnMut(u32) -> u32) {
-    for line in &mut LINES.lock().all {
+    for line in LINES.lock().iter_mut() {
         let count = sent(line.process);
         line.say(FINALIZING, receiving.into(), count);
     }
@@ -251,14 +235,14 @@ pub(super) fn say_finalizing(receiving: bool, mut sent: impl FnMut(u32) -> u32) 
 
 /// Tells all that it goes on.
 pub(super) fn say_staying() {
-    for line in &mut LINES.lock().all {
+    for line in LINES.lock().iter_mut() {
         line.say(STAYS, 0, 0);
     }
 }
 
 /// Marks those that are in MPI_Finalize and of whom all has come; `came`: how many records have, of each.
 pub(super) fn mark_finalizing(mut came: impl FnMut(u32) -> u32) {
-    for line in &mut LINES.lock().all {
+    for line in LINES.lock().iter_mut() {
         if let Some((receiving, sent)) = line.finalizing
             && came(line.process).wrapping_sub(sent) as i32 >= 0
         {

@@ -4,14 +4,15 @@
 //! follows, or one is gone.
 
 use super::guests::{forget, new_page};
-use super::links::{self, Hold, Way, node_of};
-use super::losses::{self, Cause};
-use super::{WAITER, enter, lifelines};
+use super::{Hold, add, lifelines, node_of};
+use crate::engine::enter;
+use crate::engine::losses::{self, Cause};
 use crate::error::Result;
 use crate::group::names;
 use crate::os::addresses;
-use crate::transport::net::{Guest, Invitation, Net};
-use crate::transport::{Loss, Peer, Route, Table, Transport, Waiter};
+pub use crate::transport::net::Guest;
+use crate::transport::net::{Invitation, Net};
+use crate::transport::{Loss, Peer, Route, Table};
 use parking_lot::Mutex;
 use std::net::TcpStream;
 use std::sync::{Arc, OnceLock};
@@ -59,20 +60,17 @@ pub fn offer(
     let opening = OPENING.lock();
     let (is_open, table) = {
         let engine = enter();
-        (engine.transport.has_net(), engine.transport.table().clone())
+        let transport = engine.transport();
+        (transport.has_net(), transport.table().clone())
     };
     if !is_open {
         let open = opener.open;
         let net = run(Box::new(move || open(table)))?;
-        let mut engine = enter();
-        engine.transport.set_net(net);
-        if let Some(waiter) = WAITER.get() {
-            watch(&mut engine.transport, waiter, 0);
-        }
+        enter().open_net(net);
     }
     drop(opening);
     let mut engine = enter();
-    let Some(net) = engine.transport.net() else {
+    let Some(net) = engine.net() else {
         return Err("the fabric was not opened".to_owned());
     };
     let word = addresses::random() as u32;
@@ -91,19 +89,9 @@ pub fn offer(
     })
 }
 
-/// Has threads that sleep for this engine woken by its end of the fabric.
-pub(super) fn watch(transport: &mut Transport, waiter: &Waiter, engine: u32) {
-    let watched = transport
-        .descriptor()
-        .is_some_and(|descriptor| waiter.watch(descriptor, engine).is_ok());
-    if watched {
-        transport.set_watched();
-    }
-}
-
 /// Takes an offer back that has led to nothing.
 pub fn take_back(invitation: Invitation) {
-    if let Some(net) = enter().transport.net() {
+    if let Some(net) = enter().net() {
         net.take_back(invitation);
     }
 }
@@ -130,11 +118,9 @@ pub fn connect(invitation: Invitation, met: Vec<FarPeer<'_>>) -> Result<Hold> {
         forget(&mut engine, process);
         let page = new_page();
         let node = node_of(names::of(process).job, it.node);
-        let peer = Peer::new(node, Route::Net(process), None, page);
-        engine.transport.table().set_foreign(process, peer);
-        engine.peers.forget(process);
+        engine.reach(process, Peer::new(node, Route::Net(process), None, page));
         processes.push(process);
-        let admitted = match engine.transport.net() {
+        let admitted = match engine.net() {
             Some(net) => net.admit(invitation, &it.guest),
             None => Err("there is no fabric".to_owned()),
         };
@@ -151,7 +137,7 @@ pub fn connect(invitation: Invitation, met: Vec<FarPeer<'_>>) -> Result<Hold> {
         }
     }
     drop(engine);
-    let hold = links::add(Way::Fabric, processes);
+    let hold = add(None, processes);
     match failed {
         None => Ok(hold),
         // The hold ends what was begun.

@@ -1,27 +1,25 @@
-//! Connections to processes of other jobs: by a link or over the fabric ([`super::far`]), which communicators use them, and their end.
+//! Connections to processes of other jobs: by a link or over the fabric ([`far`]), which communicators use them, and their end.
 //!
 //! Invariant: a connection is there as long as a communicator has processes that are reached by it. What MPI_Comm_free has ended stays a
 //! connection, as the standard has it, until the processes at the other end are gone.
 
-use super::{Engine, enter, guests, lifelines};
+pub mod far;
+mod guests;
+mod lifelines;
+
+use crate::engine::{self, Engine, enter, liveness};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::link::Plan;
-use crate::transport::{Link, Page, Peer, Route, Seat, State, deaths};
+use crate::transport::{Link, Page, Peer, Route, Seat, State};
 use parking_lot::Mutex;
-
-/// How the processes at the other end are reached.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Link(u16),
-    Fabric,
-}
 
 /// A connection in use.
 struct Connection {
     number: u64,
-    way: Way,
+    /// The link that it goes by; none: it goes over the fabric.
+    link: Option<u16>,
     /// Numbers of the processes at the other end.
     processes: Vec<u32>,
     /// Communicators with some of them.
@@ -46,7 +44,7 @@ const FIRST_NODE: u32 = 1 << 15;
 static NODE_NAMES: Mutex<Vec<(u64, u32)>> = Mutex::new(Vec::new());
 
 /// The number here of a node of another job.
-pub(super) fn node_of(job: u64, node: u32) -> u32 {
+fn node_of(job: u64, node: u32) -> u32 {
     let mut known = NODE_NAMES.lock();
     let place = known.iter().position(|it| *it == (job, node));
     let place = place.unwrap_or_else(|| {
@@ -85,35 +83,29 @@ impl Drop for Hold {
 /// Errors: MPI_ERR_OTHER, the memory cannot be shared; the text says why.
 pub fn connect(plan: Plan, met: &[NearPeer]) -> Result<Hold> {
     let mut engine = enter();
-    let home = engine.transport.table().own();
+    let home = engine.transport().table().own();
     let link = Link::join(plan, home).map_err(|error| {
         Error::new(
             Class::Other,
             format!("the memory shared with processes of another job cannot be used: {error}"),
         )
     })?;
-    let oversubscribed = engine.oversubscribed;
-    let number = engine.transport.add_link(link);
-    engine.transport.set_oversubscribed(oversubscribed);
-    for it in met {
-        let Some(page) = engine.transport.link(number).map(|link| link.page(it.seat)) else {
-            continue;
-        };
+    let pages: Vec<&'static Page> = met.iter().map(|it| link.page(it.seat)).collect();
+    let number = engine.add_link(link);
+    for (it, page) in met.iter().zip(pages) {
         let route = Route::Link(Seat {
             link: number,
             index: it.seat as u16,
         });
         let node = node_of(names::of(it.process).job, it.node);
-        let peer = Peer::new(node, route, None, page);
-        engine.transport.table().set_foreign(it.process, peer);
-        engine.peers.forget(it.process);
+        engine.reach(it.process, Peer::new(node, route, None, page));
     }
     let processes = met.iter().map(|it| it.process).collect();
-    Ok(add(Way::Link(number), processes))
+    Ok(add(Some(number), processes))
 }
 
-/// Takes a connection to these processes into the list.
-pub(super) fn add(way: Way, processes: Vec<u32>) -> Hold {
+/// Takes a connection to these processes into the list. Liveness checks look after it.
+fn add(link: Option<u16>, processes: Vec<u32>) -> Hold {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut connections = CONNECTIONS.lock();
@@ -123,19 +115,21 @@ pub(super) fn add(way: Way, processes: Vec<u32>) -> Hold {
     }
     connections.push(Connection {
         number,
-        way,
+        link,
         processes,
         users: 1,
         kept: false,
         ends: false,
         at_end: None,
     });
+    drop(connections);
+    liveness::look_until(move || look_after(number));
     Hold(number)
 }
 
 /// Whether a process is reached by this one.
 pub fn is_connected(process: u32) -> bool {
-    let Some(table) = super::table().filter(|table| table.has(process)) else {
+    let Some(table) = engine::table().filter(|table| table.has(process)) else {
         return false;
     };
     let peer = table.of(process);
@@ -150,7 +144,7 @@ pub fn forget(process: u32) {
     for connection in CONNECTIONS.lock().iter_mut() {
         connection.processes.retain(|known| *known != process);
     }
-    engine.lose(&[process]);
+    lose(&mut engine, &[process]);
 }
 
 /// A communicator with these processes is used from now on.
@@ -180,11 +174,13 @@ fn visit(processes: impl Iterator<Item = u32> + Clone, mut what: impl FnMut(&mut
 
 /// Ends the connections that nothing uses: they were ended, or the others have.
 pub fn end_unused() {
-    if !names::has_foreign() {
-        return;
-    }
-    enter().end_unused();
+    step(&mut enter());
     tell_ended();
+}
+
+/// Takes all that is ending a step further; what is to be told then is left.
+fn step(engine: &mut Engine) {
+    (CONNECTIONS.lock()).retain_mut(|connection| !connection.step(engine));
 }
 
 fn tell_ended() {
@@ -195,7 +191,7 @@ fn tell_ended() {
 /// Goes on with what is ending. Whether no connection to these processes is: what was sent has arrived, and they know that this one
 /// has left. [`end_unused`] is to be called then.
 pub fn have_parted(engine: &mut Engine, processes: &[u32]) -> bool {
-    engine.end_unused();
+    step(engine);
     let ends = |connection: &Connection| {
         let mut of_it = connection.processes.iter();
         connection.ends && of_it.any(|it| processes.contains(it))
@@ -212,38 +208,30 @@ pub fn at_end(process: u32, tell: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The pages of this process in its links.
-fn own_pages() -> Vec<&'static Page> {
-    match names::has_foreign() {
-        true => enter().transport.links().map(Link::own).collect(),
-        false => Vec::new(),
-    }
-}
-
 /// Tells the processes of other jobs that this one is in MPI_Finalize, as [`Page::set_finalizing`] says.
 pub fn say_finalizing(receiving: bool) {
-    for page in own_pages() {
-        page.set_finalizing(receiving);
+    let mut engine = enter();
+    for link in engine.transport().links() {
+        link.own().set_finalizing(receiving);
     }
-    if names::has_foreign() {
-        let mut engine = enter();
-        lifelines::say_finalizing(receiving, |process| {
-            guests::exchanged(&mut engine, process).0
-        });
-    }
+    lifelines::say_finalizing(receiving, |process| {
+        guests::exchanged(&mut engine, process).0
+    });
 }
 
 /// Takes that back.
 pub fn say_staying() {
-    own_pages().iter().for_each(|page| page.clear_loss());
+    for link in enter().transport().links() {
+        link.own().clear_loss();
+    }
     lifelines::say_staying();
 }
 
 /// Begins to leave all other jobs, when all that was sent has left; to be followed by [`has_left`] until that is so.
 pub fn begin_to_leave() {
-    for page in own_pages() {
-        page.set_state(State::Finalized);
-        page.set_exited();
+    for link in enter().transport().links() {
+        link.own().set_state(State::Finalized);
+        link.own().set_exited();
     }
     for connection in CONNECTIONS.lock().iter_mut().filter(|it| it.is_far()) {
         connection.ends = true;
@@ -256,76 +244,57 @@ pub fn begin_to_leave() {
 
 /// Whether all processes that are reached over the fabric know that this one has left.
 pub fn has_left(engine: &mut Engine) -> bool {
-    if CONNECTIONS.lock().iter().any(Connection::is_far) {
-        engine.end_unused();
-    }
+    step(engine);
     !CONNECTIONS.lock().iter().any(Connection::is_far)
+}
+
+/// Goes on with a connection whose other side has left or finalizes; called with liveness checks. Whether it is over.
+fn look_after(number: u64) -> bool {
+    let mut engine = enter();
+    lifelines::mark_finalizing(|process| guests::exchanged(&mut engine, process).1);
+    let mut is_over = true;
+    CONNECTIONS.lock().retain_mut(|connection| {
+        if connection.number == number {
+            is_over = connection.step(&mut engine);
+        }
+        connection.number != number || !is_over
+    });
+    drop(engine);
+    tell_ended();
+    is_over
 }
 
 impl Connection {
     fn is_far(&self) -> bool {
-        self.way == Way::Fabric
+        self.link.is_none()
     }
-}
 
-/// Finds out which processes have ended that no mpiexec of ours watches; called with liveness checks.
-pub(super) fn look_after() {
-    deaths::look();
-    if names::has_foreign() {
-        let mut engine = enter();
-        engine.transport.links().for_each(Link::mark_the_dead);
-        lifelines::mark_finalizing(|process| guests::exchanged(&mut engine, process).1);
-        drop(engine);
-        end_unused();
-    }
-}
-
-impl Engine {
-    /// As the function of this name; what is to be told then is left.
-    fn end_unused(&mut self) {
-        CONNECTIONS.lock().retain_mut(|connection| {
-            let way = connection.way;
-            let may_end = |engine: &Engine| match way {
-                _ if connection.users > 0 => false,
-                _ if !connection.kept => true,
-                Way::Link(link) => {
-                    let link = engine.transport.link(link);
-                    link.is_none_or(|link| link.is_deserted_by(&connection.processes))
-                }
-                Way::Fabric => guests::are_deserted(engine, &connection.processes),
-            };
-            connection.ends = connection.ends || may_end(self);
-            let is_over = connection.ends
-                && match way {
-                    Way::Link(_) => true,
-                    Way::Fabric => self.has_parted(&connection.processes),
-                };
-            if is_over {
-                self.part(way, &connection.processes);
-                TO_TELL.lock().extend(connection.at_end.take());
+    /// Ends it a step further if nothing uses it: it was ended, or the others have. Whether it is over.
+    fn step(&mut self, engine: &mut Engine) -> bool {
+        let processes = &self.processes;
+        let is_deserted = |engine: &Engine| match self.link {
+            Some(link) => {
+                (engine.transport().link(link)).is_none_or(|link| link.is_deserted_by(processes))
             }
-            !is_over
-        });
-    }
-
-    /// Ends a connection to these processes.
-    fn part(&mut self, way: Way, processes: &[u32]) {
-        self.lose(processes);
-        if let Way::Link(link) = way {
-            self.transport.remove_link(link);
+            None => processes.iter().all(|it| engine.peer(*it).has_gone()),
+        };
+        self.ends |= self.users == 0 && (!self.kept || is_deserted(engine));
+        let is_over = self.ends && (!self.is_far() || guests::have_parted(engine, processes));
+        if is_over {
+            lose(engine, processes);
+            if let Some(link) = self.link {
+                engine.remove_link(link);
+            }
+            TO_TELL.lock().extend(self.at_end.take());
         }
+        is_over
     }
+}
 
-    /// These processes are not reached any more.
-    fn lose(&mut self, processes: &[u32]) {
-        // What waits for room, if a peer has died, will never leave.
-        self.busy.retain(|process| !processes.contains(process));
-        for process in processes {
-            guests::forget(self, *process);
-            self.transport
-                .table()
-                .set_foreign(*process, Peer::disconnected());
-            self.peers.forget(*process);
-        }
+/// These processes are not reached any more.
+fn lose(engine: &mut Engine, processes: &[u32]) {
+    for process in processes {
+        guests::forget(engine, *process);
     }
+    engine.disconnect(processes);
 }
