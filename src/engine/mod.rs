@@ -51,8 +51,7 @@ pub use entry::{
 };
 
 use crate::datatype;
-use crate::sync::guarded::Guarded;
-use crate::sync::{AtomicU8, AtomicU32, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, Ordering, guarded::Guarded};
 pub use crate::transport::waits;
 use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
@@ -270,13 +269,12 @@ pub unsafe fn set_threads(threads: Threads) {
 /// # Safety
 /// This is the only thread in the library.
 #[allow(unsafe_code)]
-pub unsafe fn start(mut transport: Transport) {
+pub unsafe fn start(transport: Transport) {
     // SAFETY: by the caller.
     unsafe { datatype::share(false) };
     datatype::start();
     let _ = TABLE.set(transport.table().clone());
     WAITER.get_or_init(|| transport.waiter());
-    routes::watch(&mut transport);
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
@@ -324,8 +322,7 @@ pub fn activate(engines: u32) {
     }
     let one = ONE_AT_A_TIME.lock();
     for number in numbers(engines & !in_use()) {
-        let mut transport = enter().transport.for_engine(number as usize);
-        routes::watch(&mut transport);
+        let transport = enter().transport.for_engine(number as usize);
         *entry::slot(number) = Some(Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
@@ -352,7 +349,8 @@ pub fn wake_own_threads() {
 }
 
 impl Engine {
-    fn new(transport: Transport) -> Self {
+    fn new(mut transport: Transport) -> Self {
+        routes::watch(&mut transport);
         let oversubscribed = transport.node().is_oversubscribed();
         let number = transport.engine() as u32;
         let table = transport.table();
