@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_types)]
 
 mod biased;
+pub mod epochs;
 #[cfg(not(loom))]
 pub mod guarded;
 #[cfg(all(test, not(loom)))]

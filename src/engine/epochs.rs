@@ -1,63 +1,18 @@
 //! Epoch-based reclamation: which calls of the program are in progress, so that an object ends only when no call can be using it.
 //!
 //! Below MPI_THREAD_MULTIPLE there is one call at a time, or a callback inside of one. At that level each thread publishes when
-//! it is in a call, in words of its own that others read: two stores a call. Invariant: what a call has made known to other
-//! threads or processes happened after it was pinned, so that a thread that ends an object because of that sees the pin.
+//! it is in a call, in words of its own that others read: two stores a call ([`crate::sync::epochs`]). Invariant: what a call has made
+//! known to other threads or processes happened after it was pinned, so that a thread that ends an object because of that sees the pin.
 
 use super::is_multiple;
 use crate::datatype;
 use crate::handle;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use parking_lot::Mutex;
+use crate::sync::epochs::{Births, Thread, Threads};
 use std::cell::Cell;
 
-/// Epoch of one thread; of another one when that has ended. No two are in one cache line.
-#[derive(Default)]
-#[repr(align(128))]
-struct Thread {
-    /// Odd while the thread is in a call.
-    epoch: AtomicU64,
-    /// Datatypes and communicators that had been made when the call began, which are those that it can use; all if there are
-    /// calls in it.
-    datatypes_seen: AtomicU64,
-    communicators_seen: AtomicU64,
-    /// Calls in each other; the thread's own, as what follows.
-    depth: AtomicU32,
-    callbacks: AtomicU32,
-    /// It runs its last destructors: nothing will tell that it has ended.
-    is_ending: AtomicU32,
-    /// Its index among those that live; changed under the lock of [`THREADS`].
-    index: AtomicUsize,
-}
+pub use crate::sync::epochs::GracePeriod;
 
-/// The words of threads that live, and those of ended threads, for the next ones.
-struct Threads {
-    live: Vec<&'static Thread>,
-    idle: Vec<&'static Thread>,
-}
-
-static THREADS: Mutex<Threads> = Mutex::new(Threads {
-    live: Vec::new(),
-    idle: Vec::new(),
-});
-
-impl Threads {
-    fn begin(&mut self) -> &'static Thread {
-        let own = self.idle.pop().unwrap_or_else(|| Box::leak(Box::default()));
-        own.index.store(self.live.len(), Ordering::Relaxed);
-        self.live.push(own);
-        own
-    }
-
-    fn end(&mut self, own: &'static Thread) {
-        let index = own.index.load(Ordering::Relaxed);
-        self.live.swap_remove(index);
-        if let Some(moved) = self.live.get(index) {
-            moved.index.store(index, Ordering::Relaxed);
-        }
-        self.idle.push(own);
-    }
-}
+static THREADS: Threads = Threads::empty();
 
 thread_local! {
     /// Nothing that has to be dropped, so that it is there for exit handlers and destructors of keys, which may call MPI.
@@ -65,17 +20,13 @@ thread_local! {
     static END: End = const { End };
 }
 
-/// Gives back what the thread has when it ends, maybe in a callback: then the call in progress ends too.
+/// Gives back what the thread has when it ends.
 struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
         if let Some(own) = OWN.take() {
-            CALLBACKS.fetch_sub(own.callbacks.swap(0, Ordering::Relaxed), Ordering::Relaxed);
-            if own.depth.swap(0, Ordering::Relaxed) > 0 {
-                own.advance();
-            }
-            THREADS.lock().end(own);
+            THREADS.end(own);
         }
     }
 }
@@ -88,34 +39,21 @@ fn own() -> &'static Thread {
 #[cold]
 #[inline(never)]
 fn begin() -> &'static Thread {
-    let own = THREADS.lock().begin();
     let is_ending = END.try_with(|_| ()).is_err();
-    own.is_ending.store(is_ending.into(), Ordering::Relaxed);
+    let own = THREADS.begin(is_ending);
     OWN.set(Some(own));
     own
 }
 
-impl Thread {
-    /// A call of it begins or ends.
-    #[inline(always)]
-    fn advance(&self) {
-        let epoch = self.epoch.load(Ordering::Relaxed);
-        self.epoch.store(epoch + 1, Ordering::Release); // pairs with `GracePeriod`
-    }
-
-    /// A call or callback of a thread that is ending is over: the next may be the last.
-    #[cold]
-    fn give_back(&'static self) {
-        let busy = self.depth.load(Ordering::Relaxed) + self.callbacks.load(Ordering::Relaxed);
-        if busy == 0 {
-            OWN.set(None);
-            THREADS.lock().end(self);
-        }
+/// A call or callback of a thread that is ending is over: the next may be the last.
+#[cold]
+#[inline(never)]
+fn give_back(own: &'static Thread) {
+    if !own.is_busy() {
+        OWN.set(None);
+        THREADS.end(own);
     }
 }
-
-/// Callbacks of the program that run now.
-static CALLBACKS: AtomicU32 = AtomicU32::new(0);
 
 /// Pins the objects that a call may use, for as long as this lives.
 pub struct Pin {
@@ -145,21 +83,12 @@ impl Drop for Pin {
 #[inline(never)]
 fn pin(begins: bool) {
     let own = own();
-    let depth = own.depth.load(Ordering::Relaxed);
-    let depth = if begins { depth + 1 } else { depth - 1 };
-    own.depth.store(depth, Ordering::Relaxed);
-    let (types, communicators) = match depth {
-        1 if begins => (datatype::births(), handle::communicators_made()),
-        _ => (u64::MAX, u64::MAX),
+    let births = || Births {
+        datatypes: datatype::births(),
+        communicators: handle::communicators_made(),
     };
-    own.datatypes_seen.store(types, Ordering::Relaxed);
-    own.communicators_seen
-        .store(communicators, Ordering::Relaxed);
-    if depth == u32::from(begins) {
-        own.advance();
-        if own.is_ending.load(Ordering::Relaxed) != 0 {
-            own.give_back();
-        }
+    if own.call(begins, births) && own.is_ending() {
+        give_back(own);
     }
 }
 
@@ -168,21 +97,17 @@ pub struct InCallback(&'static Thread);
 
 impl InCallback {
     pub fn begin() -> InCallback {
-        CALLBACKS.fetch_add(1, Ordering::Relaxed);
         let own = own();
-        let running = own.callbacks.load(Ordering::Relaxed);
-        own.callbacks.store(running + 1, Ordering::Relaxed);
+        THREADS.begin_callback(own);
         InCallback(own)
     }
 }
 
 impl Drop for InCallback {
     fn drop(&mut self) {
-        CALLBACKS.fetch_sub(1, Ordering::Relaxed);
-        let running = self.0.callbacks.load(Ordering::Relaxed);
-        self.0.callbacks.store(running - 1, Ordering::Relaxed);
-        if self.0.is_ending.load(Ordering::Relaxed) != 0 {
-            self.0.give_back();
+        THREADS.end_callback(self.0);
+        if self.0.is_ending() {
+            give_back(self.0);
         }
     }
 }
@@ -190,56 +115,24 @@ impl Drop for InCallback {
 /// Whether a callback of the program runs.
 #[inline]
 pub fn in_callback() -> bool {
-    CALLBACKS.load(Ordering::Relaxed) > 0
+    THREADS.in_callback()
 }
-
-/// Calls in progress that may be using an object; it ends when they are over.
-pub struct GracePeriod(Vec<(&'static Thread, u64)>);
 
 impl GracePeriod {
     /// Of a datatype, the `born`th that was made.
     pub fn of_datatype(born: u64) -> GracePeriod {
-        GracePeriod::of_calls(|thread| thread.datatypes_seen.load(Ordering::Relaxed) > born)
+        match is_multiple() {
+            true => THREADS.with_datatype(born),
+            false => GracePeriod::none(),
+        }
     }
 
     /// Of a communicator, apart from the call that frees it, if that is in no other one.
     pub fn of_communicator(born: u64) -> GracePeriod {
-        if !is_multiple() {
-            return GracePeriod::none();
+        match is_multiple() {
+            true => THREADS.with_communicator(born, OWN.get()),
+            false => GracePeriod::none(),
         }
-        let own = OWN.get();
-        let frees = |thread: &'static Thread| {
-            own.is_some_and(|own| std::ptr::eq(thread, own))
-                && thread.depth.load(Ordering::Relaxed) == 1
-        };
-        GracePeriod::of_calls(|thread| {
-            thread.communicators_seen.load(Ordering::Relaxed) > born && !frees(thread)
-        })
-    }
-
-    pub fn none() -> GracePeriod {
-        GracePeriod(Vec::new())
-    }
-
-    fn of_calls(may_use: impl Fn(&'static Thread) -> bool) -> GracePeriod {
-        if !is_multiple() {
-            return GracePeriod::none();
-        }
-        let threads = THREADS.lock();
-        let calls = threads.live.iter().filter_map(|thread| {
-            let epoch = thread.epoch.load(Ordering::Acquire);
-            let uses = epoch % 2 == 1 && may_use(thread);
-            uses.then_some((*thread, epoch))
-        });
-        GracePeriod(calls.collect())
-    }
-
-    /// Whether all of the calls have ended.
-    pub fn is_over(&self) -> bool {
-        let ended = |(thread, epoch): &(&'static Thread, u64)| {
-            thread.epoch.load(Ordering::Acquire) != *epoch
-        };
-        self.0.iter().all(ended)
     }
 }
 
@@ -257,19 +150,14 @@ mod tests {
                 scope.spawn(|| {
                     drop(InCallback::begin());
                     all_there.wait();
-                    assert!(THREADS.lock().live.len() >= MANY / 2);
+                    assert!(THREADS.count() >= MANY / 2);
                     all_there.wait();
                 });
             }
         });
         // A scope ends before the destructors of its threads have run.
-        while THREADS.lock().live.len() > MANY / 2 {
+        while THREADS.count() > MANY / 2 {
             std::thread::yield_now();
-        }
-        let threads = THREADS.lock();
-        let indices = threads.live.iter().zip(0..);
-        for (thread, index) in indices {
-            assert_eq!(thread.index.load(Ordering::Relaxed), index);
         }
     }
 }
