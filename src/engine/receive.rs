@@ -9,6 +9,7 @@ use super::matching::Key;
 use super::packets::{self, Cts, Payload, Rts};
 use super::progress::Handled;
 use super::protocol::Response;
+use super::refusal::is_of_program;
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::unexpected::{Message, status};
 use super::{Engine, losses};
@@ -176,7 +177,10 @@ impl Engine {
 
     /// Begins the receive of a matched message.
     pub fn receive_matched(&mut self, message: u32, communicator: i32, buffer: Buffer) -> Index {
-        let request = Request::new(Kind::Receive, buffer, communicator, 0, 0);
+        // The library's own are given up when their sender has ended, which is known by the context.
+        let context = self.matched(message).map(|found| found.key.context);
+        let context = context.filter(|context| !is_of_program(*context));
+        let request = Request::new(Kind::Receive, buffer, communicator, context.unwrap_or(0), 0);
         let index = self.requests.insert(request);
         self.match_message(index, message);
         index

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 /// A case: the program of each process. The dice fall alike for all.
 type Case = fn(&mut Rank<'_>, Dice);
 
-const CASES: [(&str, Case); 12] = [
+const CASES: [(&str, Case); 13] = [
     ("eager", eager),
     ("bulk", bulk),
     ("cancel", cancel),
@@ -34,6 +34,7 @@ const CASES: [(&str, Case); 12] = [
     ("wildcards and order", wildcards),
     ("held back", held_back),
     ("lost peer", lost_peer),
+    ("lost in a send", lost_in_a_send),
 ];
 
 const WHOLE: [usize; 10] = [0, 1, 8, 100, 148, 149, 1000, 5000, 16_383, 16_384];
@@ -477,5 +478,16 @@ fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
         let send = rank.send(Mode::Standard, next, 4, bytes);
         rank.expect(before, 4, bytes);
         rank.complete(send);
+    }
+}
+
+/// A matched receive of the library's own ends, also if its message does not come as a whole.
+fn lost_in_a_send(rank: &mut Rank<'_>, mut dice: Dice) {
+    let bytes = dice.one_of(&LARGE);
+    let lost = rank.processes - 1;
+    match rank.me {
+        me if me == lost => rank.end_in_send(0, 1, bytes),
+        0 => rank.takes_the_rest(lost, 1, bytes),
+        _ => {}
     }
 }

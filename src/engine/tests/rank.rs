@@ -8,9 +8,12 @@ use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
+use crate::sync::keep::keep;
 use crate::sync::{AtomicU64, Ordering, scheduler};
 
 const CONTEXT: u32 = 4;
+/// That of messages of which no communicator knows.
+const CONTEXT_OF_LIBRARY: u32 = CONTEXT + 1;
 /// What a buffer is overwritten with when its send is complete.
 const OVERWRITTEN: u8 = 0xee;
 
@@ -124,11 +127,15 @@ impl<'a> Rank<'a> {
     }
 
     pub fn send(&mut self, mode: Mode, to: usize, tag: i32, bytes: usize) -> End {
+        self.send_in(CONTEXT, mode, to, tag, bytes)
+    }
+
+    fn send_in(&mut self, context: u32, mode: Mode, to: usize, tag: i32, bytes: usize) -> End {
         let data = self.data(bytes);
         data.buffer.write(0, &content(self.me, tag, bytes));
         let envelope = Envelope {
             process: to as u32,
-            context: CONTEXT,
+            context,
             source: self.me as i32,
             tag,
             peer: to as i32,
@@ -153,9 +160,13 @@ impl<'a> Rank<'a> {
 
     /// Waits for a message and begins to receive it, so that no other receive can have it.
     pub fn receive_matched(&mut self, source: i32, tag: i32, room: usize) -> End {
+        self.receive_matched_in(CONTEXT, source, tag, room)
+    }
+
+    fn receive_matched_in(&mut self, context: u32, source: i32, tag: i32, room: usize) -> End {
         let data = self.data(room);
         let key = Key {
-            context: CONTEXT,
+            context,
             source,
             tag,
         };
@@ -163,6 +174,25 @@ impl<'a> Rank<'a> {
         let index = self.engine.receive_matched(message, 0, data.buffer);
         self.moved();
         End { index, data }
+    }
+
+    /// Begins a message of the library's own, and ends this process without a word.
+    pub fn end_in_send(&mut self, to: usize, tag: i32, bytes: usize) {
+        let send = self.send_in(CONTEXT_OF_LIBRARY, Mode::Standard, to, tag, bytes);
+        // Others may read it as long as they do not know that this one has ended.
+        keep(send.data.memory);
+        self.end(0);
+    }
+
+    /// Waits for such a message, and receives it as far as it comes.
+    pub fn takes_the_rest(&mut self, from: usize, tag: i32, bytes: usize) {
+        let receive = self.receive_matched_in(CONTEXT_OF_LIBRARY, from as i32, tag, bytes);
+        self.until_lost(from);
+        let (_, error, data) = self.take(receive);
+        match error {
+            None => compare(&data, from, tag, bytes, bytes),
+            Some(class) => assert_eq!(class, Class::Other),
+        }
     }
 
     pub fn probe(&mut self, source: i32, tag: i32) -> Status {
