@@ -49,7 +49,7 @@ fn not_running() -> ! {
 /// Enters the first engine. Entries check that MPI is initialised before they come here.
 #[inline(always)]
 pub fn enter() -> EngineGuard {
-    EngineGuard(ALL[0].enter(fence))
+    EngineGuard(of(0).enter(fence))
 }
 
 /// Makes every core execute a fence.
@@ -75,7 +75,7 @@ pub fn single_threaded() -> Option<SingleThreaded> {
 #[allow(unsafe_code)]
 pub fn enter_unlocked(_: SingleThreaded) -> EngineGuard {
     // SAFETY: `single_threaded` has just found no threads, without which `set_threads` leaves the lock off.
-    EngineGuard(unsafe { ALL[0].enter_unlocked() })
+    EngineGuard(unsafe { of(0).enter_unlocked() })
 }
 
 /// Enters the engine of this number, which is in use.
@@ -105,6 +105,10 @@ pub(super) fn slot(number: u32) -> Guard<'static, Option<Engine>> {
 
 #[inline(always)]
 fn of(number: u32) -> &'static Guarded<Option<Engine>> {
+    #[cfg(test)]
+    if let Some(process) = super::tests::processes::current() {
+        return process.engine();
+    }
     &ALL[number as usize % ALL.len()]
 }
 

@@ -16,6 +16,8 @@ use std::sync::atomic::{self, Ordering};
 const STEPS_PER_POLL: u64 = 8;
 /// With priorities, a rank gets the lowest one at one in so many yield points.
 const CHANGES: u64 = 300;
+/// As [`CHANGES`], of turns at waits only.
+const CHANGES_AT_WAITS: u64 = 20;
 /// Words of a rank's stack.
 const STACK: usize = 128 << 10;
 
@@ -58,6 +60,8 @@ struct State {
     seen: Vec<u64>,
     /// The running rank holds a lock of its thread.
     locked: bool,
+    /// Accesses are no yield points.
+    at_waits: bool,
     over: Option<End>,
 }
 
@@ -82,6 +86,7 @@ impl State {
             stores: 1,
             seen: vec![0; ranks],
             locked: false,
+            at_waits: false,
             over: None,
         };
         state.policy = match state.random(5) {
@@ -148,12 +153,25 @@ impl State {
         if let Policy::Random(one_in) = self.policy {
             return self.random(one_in) == 0;
         }
-        let change = self.random(CHANGES) == 0;
+        let change = match self.at_waits {
+            true => self.random(CHANGES_AT_WAITS) == 0,
+            false => self.random(CHANGES) == 0,
+        };
         if let (Policy::Priority(order), true) = (&mut self.policy, change) {
             order.retain(|at| *at != self.running);
             order.push(self.running);
         }
         true
+    }
+
+    /// Another rank may be scheduled. True if one is.
+    fn turn(&mut self) -> bool {
+        assert!(!self.locked, "a yield point under a lock");
+        let me = self.running;
+        if self.switches_here() {
+            self.schedule();
+        }
+        self.running != me
     }
 
     /// Ends the running rank.
@@ -187,18 +205,32 @@ fn follow() {
 #[inline]
 fn yield_point(stored: bool) {
     let is_new = with(|state| {
-        assert!(!state.locked, "a yield point under a lock");
-        let me = state.running;
         state.stores += u64::from(stored);
-        if state.switches_here() {
-            state.schedule();
-        }
-        state.running != me
+        (!state.at_waits).then(|| state.turn())
     });
-    if is_new.is_some() {
-        switch(is_new == Some(true));
+    go_on(is_new.flatten());
+}
+
+/// Where others go by waits only ([`run_by_waits`]): what they poll for may be there. Another rank may be scheduled.
+pub fn moved() {
+    let is_new = with(|state| {
+        state.stores += 1;
+        state.turn()
+    });
+    go_on(is_new);
+}
+
+/// After a turn, if there was one.
+fn go_on(is_new: Option<bool>) {
+    if let Some(is_new) = is_new {
+        switch(is_new);
         follow();
     }
+}
+
+/// The rank that runs; `None` without a scheduler.
+pub fn running() -> Option<usize> {
+    with(|state| state.running)
 }
 
 /// After an idle poll: waits until something was stored, or if this rank sleeps until it is woken. False in a deadlock.
@@ -265,8 +297,32 @@ pub fn run_watched<T: Send>(
     seed: u64,
     ranks: usize,
     body: impl Fn(usize) -> T + Sync,
+    watch: impl FnMut(usize),
+) -> Result<Vec<T>, String> {
+    run_in(State::new(seed, ranks), body, watch)
+}
+
+/// As [`run`]; ranks take turns at [`pause`] and [`moved`] only, so they may hold locks of the thread between those.
+///
+/// Errors: as there.
+pub fn run_by_waits<T: Send>(
+    seed: u64,
+    ranks: usize,
+    body: impl Fn(usize) -> T + Sync,
+) -> Result<Vec<T>, String> {
+    let state = State {
+        at_waits: true,
+        ..State::new(seed, ranks)
+    };
+    run_in(state, body, |_| {})
+}
+
+fn run_in<T: Send>(
+    state: State,
+    body: impl Fn(usize) -> T + Sync,
     mut watch: impl FnMut(usize),
 ) -> Result<Vec<T>, String> {
+    let ranks = state.phases.len();
     let results: Vec<_> = (0..ranks).map(|_| parking_lot::Mutex::new(None)).collect();
     let mut all: Vec<Generator<'_, (), ()>> = (0..ranks)
         .map(|me| {
@@ -278,7 +334,7 @@ pub fn run_watched<T: Send>(
             })
         })
         .collect();
-    STATE.set(Some(State::new(seed, ranks)));
+    STATE.set(Some(state));
     while let Some(Some(running)) = with(|state| {
         let goes_on = state.phases[state.running] != Phase::Done;
         goes_on.then_some(state.running)

@@ -4,9 +4,10 @@
 //! A buffer is overwritten at once when its send is complete. Each byte that is received is compared.
 
 mod conformance;
-mod data;
-mod job;
+pub mod data;
+pub mod job;
 mod play;
+pub mod processes;
 mod rank;
 
 use play::{Play, Reached};
