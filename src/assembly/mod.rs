@@ -185,6 +185,19 @@ impl Assembly {
         })
     }
 
+    /// Of a window whose ranks do nothing together.
+    #[cfg(test)]
+    pub fn for_test(ranks: u32, rank: usize) -> Assembly {
+        Assembly {
+            members: Members::All(ranks),
+            rank,
+            medium: Medium::Alone,
+            notifiers: (0..ranks).map(|_| None).collect(),
+            object: (Object::None, |_| None),
+            handle: AtomicI32::new(0),
+        }
+    }
+
     /// A wait at the window or file, with its name or without.
     pub fn wait(&self, kind: Kind, whom: Whom, named: bool) -> Wait {
         let (object, name_of) = self.object;

@@ -21,6 +21,8 @@ pub mod registered;
 pub mod service;
 mod state;
 mod target;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use flights::Track;

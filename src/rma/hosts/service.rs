@@ -27,8 +27,11 @@ const STACK_BYTES: usize = 512 << 10;
 /// Calls that are taken in at once; the others stay with the engine, which makes their senders hold back.
 const MOST: usize = 32;
 
-/// The windows over several hosts, by key. The lock is held while a call is done, so a window is not freed meanwhile.
-static WINDOWS: Mutex<Option<HashMap<u64, &'static Window>>> = Mutex::new(None);
+/// Windows over several hosts, by key. The lock is held while a call is done, so a window is not freed meanwhile.
+pub(super) type Windows = Mutex<Option<HashMap<u64, &'static Window>>>;
+
+/// Those of this process.
+static WINDOWS: Windows = Mutex::new(None);
 
 static THREAD: Mutex<Option<ProgressThread>> = Mutex::new(None);
 
@@ -47,7 +50,7 @@ pub unsafe fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     if thread.is_some() {
         return Ok(());
     }
-    let mut service = Service::default();
+    let mut service = Service::of(&WINDOWS);
     // SAFETY: by the caller; `THREAD` is locked, and has the only one.
     match unsafe { ProgressThread::start("oxmpi-hosts", STACK_BYTES, move || service.turn()) } {
         Ok(new) => *thread = Some(new),
@@ -103,8 +106,8 @@ struct Arrival {
 }
 
 /// What the thread knows.
-#[derive(Default)]
-struct Service {
+pub(super) struct Service {
+    windows: &'static Windows,
     arrivals: VecDeque<Arrival>,
     /// Locks that ranks of other hosts want or hold.
     claims: Vec<Claim>,
@@ -113,9 +116,23 @@ struct Service {
 }
 
 impl Service {
+    pub(super) fn of(windows: &'static Windows) -> Service {
+        Service {
+            windows,
+            arrivals: VecDeque::new(),
+            claims: Vec::new(),
+            asked: Asked::default(),
+        }
+    }
+
     /// True if anything happened.
     fn turn(&mut self) -> bool {
         let asks = self.asks();
+        self.look(asks)
+    }
+
+    /// As [`Service::turn`]. `asks`: whether processes are lost.
+    pub(super) fn look(&mut self, asks: bool) -> bool {
         let mut moved = self.receive(asks);
         moved |= self.answer_calls();
         moved |= self.grant(asks);
@@ -125,6 +142,13 @@ impl Service {
 
     fn asks(&mut self) -> bool {
         self.asked.is_due(monotonic_nanoseconds())
+    }
+
+    /// The ranks whose claims it has, and how many calls it has taken in and not done.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> (Vec<usize>, usize) {
+        let claims = self.claims.iter().map(|claim| claim.rank);
+        (claims.collect(), self.arrivals.len())
     }
 
     /// Takes in what has come. True if anything happened.
@@ -193,7 +217,7 @@ impl Service {
             panic!("process {process} sent a call of a window that cannot be read");
         };
         let head = call.head;
-        let windows = WINDOWS.lock();
+        let windows = self.windows.lock();
         let window = windows.as_ref().and_then(|all| all.get(&head.key)).copied();
         // What has no answer may come behind the end of its window: nobody waits for it any more.
         let window = match (window, head.kind) {
@@ -242,7 +266,7 @@ impl Service {
 
     /// Looks at the locks that are wanted, and if `asks` whether those are lost that have them. True if there was a change.
     fn grant(&mut self, asks: bool) -> bool {
-        let windows = WINDOWS.lock();
+        let windows = self.windows.lock();
         let mut answers = Vec::new();
         self.claims.retain_mut(|claim| {
             let Some(window) = windows.as_ref().and_then(|all| all.get(&claim.key)) else {

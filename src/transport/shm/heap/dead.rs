@@ -20,6 +20,16 @@ pub struct SharedWith {
 }
 
 impl SharedWith {
+    /// For a window whose memory is none of a heap.
+    #[cfg(test)]
+    pub fn nobody() -> SharedWith {
+        static HEAP: std::sync::OnceLock<&Heap> = std::sync::OnceLock::new();
+        SharedWith {
+            heap: HEAP.get_or_init(|| super::tests::heaps(1)[0]),
+            ranks: Box::default(),
+        }
+    }
+
     fn counts(&self) -> impl Iterator<Item = &'static AtomicU32> {
         let (heap, offset) = (self.heap, self.heap.counts.get());
         let count = move |rank: &u32| heap.count(*offset?, *rank);

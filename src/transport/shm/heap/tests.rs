@@ -3,7 +3,7 @@ use crate::sync::keep::keep;
 use crate::transport::shm::layout::{initialise, segment_bytes};
 
 /// The views of so many ranks of one segment, each with mappings of its own.
-fn heaps(ranks: usize) -> Vec<&'static Heap> {
+pub(super) fn heaps(ranks: usize) -> Vec<&'static Heap> {
     let fd = memory::create("test", segment_bytes(ranks), false).unwrap();
     initialise(fd.as_fd(), ranks).unwrap();
     let heap = |me| {
