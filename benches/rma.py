@@ -21,6 +21,8 @@ LIMIT = 90  # s for a program
 SLEEP_LIMIT = 20  # the same where the target sleeps: with the peers nothing moves then
 CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_ops", ["-w", "allocate"]),
          ("operations, MPI_Win_create over malloc", "rma_ops", ["-w", "create"]),
+         ("operations, MPI_Win_create over static memory", "rma_ops", ["-w", "static"]),
+         ("operations, MPI_Win_create over the stack", "rma_ops", ["-w", "stack"]),
          ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"])]
 
 
@@ -93,7 +95,7 @@ def main():
             text, medians = table(title, program, [*arguments, options.seconds], ranks, chosen, options.rounds)
             texts.append(text)
             print(text, flush=True)
-            if ranks == options.ranks[0] and "create" not in arguments:
+            if ranks == options.ranks[0] and "-w" in arguments and "allocate" in arguments:
                 drawn.update((row, medians[row]) for row in DRAWN if row in medians)
     if options.write:
         pages.replace(libraries.HERE / "RESULTS-rma.md", "Windows", "ns a call or MB/s. The libraries take turns.\n\n" + "\n".join(texts))

@@ -1,7 +1,8 @@
 /* One-sided operations from rank 0 to rank 1: ns a call, or MB/s of larger ones (see bench.h).
- *   rma_ops [-w allocate|create] [-s wait|sleep|compute] [-e] [seconds per row] [only rows whose name contains this]
+ *   rma_ops [-w allocate|create|static|stack] [-s wait|sleep|compute] [-e] [seconds per row] [only rows whose name contains this]
  * Rank 0 holds MPI_Win_lock_all and has touched all lines. The other ranks wait in a barrier, or sleep or compute outside of MPI until
- * the batch is over, which they are told past MPI. -e: the hint mpi_accumulate_granularity=8. */
+ * the batch is over, which they are told past MPI. create, static, stack: MPI_Win_create over memory of malloc, a static variable, main's
+ * frame. -e: the hint mpi_accumulate_granularity=8. */
 #include "bench.h"
 #include <string.h>
 
@@ -110,8 +111,11 @@ static void measure(struct row *row, bench_body *body, const char *name, double 
     bench_result(name, bytes, rate ? per * bytes / time / 1e6 : 1e9 * time / per, unit, rate ? "higher" : "lower");
 }
 
+static char fixed[LARGEST];
+
 int main(int argc, char **argv)
 {
+    char frame[LARGEST];
     const char *kind = "allocate";
     int option, elements = 0;
     bench_start(&argc, &argv);
@@ -138,8 +142,8 @@ int main(int argc, char **argv)
         MPI_Info_create(&info);
         MPI_Info_set(info, "mpi_accumulate_granularity", "8");
     }
-    if (strcmp(kind, "create") == 0) {
-        base = bench_buffer(LARGEST);
+    if (strcmp(kind, "allocate") != 0) {
+        base = strcmp(kind, "static") == 0 ? fixed : strcmp(kind, "stack") == 0 ? frame : bench_buffer(LARGEST);
         MPI_Win_create(base, LARGEST, 1, info, MPI_COMM_WORLD, &row.win);
     } else
         MPI_Win_allocate(LARGEST, 1, info, MPI_COMM_WORLD, &base, &row.win);

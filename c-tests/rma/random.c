@@ -9,7 +9,7 @@
  * and memory are compared, word by word. A failure names the program's seed: `random THAT 1` repeats it. */
 #include "near.h"
 
-enum { RANKS = 16, WORDS = 700, MOST = 96, RESULTS = 4096 };
+enum { RANKS = 16, WORDS = 2600, MOST = 96, RESULTS = 16384 };
 
 enum use { PUT, GET, SUM_ALL, XOR_ALL, MAX_ALL, FETCH_ALL, ORDERED, USES };
 enum way { FENCE, LOCK, SHARED_LOCK, LOCK_ALL, PSCW, WAYS };

@@ -31,8 +31,13 @@ struct Task {
 /// A task that is polled at every poll of the engines: it waits for something that is no request.
 const ANYTHING: Index = Index::MAX;
 
-/// How many tasks there are.
+/// How many tasks there are, and [`ANSWERS`].
 static LIVE: AtomicUsize = AtomicUsize::new(0);
+/// Bit of [`LIVE`]: other processes may [`ask`] this one for something.
+const ANSWERS: usize = 1 << (usize::BITS - 1);
+/// What is done then.
+static ANSWER: Mutex<Option<Answer>> = Mutex::new(None);
+type Answer = Box<dyn FnMut() + Send>;
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// Tasks begun since the last run.
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
@@ -69,16 +74,58 @@ pub fn spawn(future: impl Future<Output = ()> + Send + 'static) {
 /// Whether there are tasks that wait: one load.
 #[inline(always)]
 pub fn any() -> bool {
-    LIVE.load(Ordering::Relaxed) != 0
+    LIVE.load(Ordering::Relaxed) & !ANSWERS != 0
 }
 
-/// Takes all tasks further that can go on. True if one could. Call it without the guard.
+/// Takes all tasks further that can go on, and answers other processes. True if a task could go on. Call it without the guard.
 #[inline(always)]
 pub fn run() -> bool {
-    any() && run_all()
+    LIVE.load(Ordering::Relaxed) != 0 && run_live()
 }
 
 #[cold]
+#[inline(never)]
+fn run_live() -> bool {
+    answer();
+    any() && run_all()
+}
+
+/// Has `work` done in the waits of this process from now on, where another process [asks](ask) for it.
+pub fn answer_by(work: impl FnMut() + Send + 'static) {
+    *ANSWER.lock() = Some(Box::new(work));
+    LIVE.fetch_or(ANSWERS, Ordering::Relaxed);
+}
+
+/// Asks a process of this node for what it does by [`answer_by`]. Whoever asks wakes it, too: it may sleep in a wait.
+pub fn ask(process: u32) {
+    if let Some(table) = super::table() {
+        // Release: what the question is about is seen.
+        table.of(process).page.asked.store(1, Ordering::Release);
+    }
+}
+
+/// Does what other processes have asked for. Call it without the guard.
+#[inline]
+pub fn answer() {
+    if LIVE.load(Ordering::Relaxed) & ANSWERS != 0
+        && super::own_page().is_some_and(|page| page.asked.load(Ordering::Relaxed) != 0)
+    {
+        answer_now();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn answer_now() {
+    // A thread that answers already has not looked yet, or looks again when it next waits.
+    if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page()) {
+        page.asked.swap(0, Ordering::Acquire); // pairs with `ask`
+        if let Some(work) = work.as_mut() {
+            work();
+        }
+    }
+}
+
 #[inline(never)]
 fn run_all() -> bool {
     let Some(mut tasks) = TASKS.try_lock().or_else(|| {

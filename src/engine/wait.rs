@@ -330,6 +330,7 @@ pub fn poll_in(engines: u32) {
         }
         any
     };
+    tasks::answer();
     if tasks::any() {
         let moved = poll_once();
         if !tasks::run() && !moved {

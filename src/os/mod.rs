@@ -13,6 +13,7 @@ pub mod descriptors;
 pub mod file;
 pub mod file_map;
 pub mod hardware;
+pub mod in_place;
 pub mod library;
 pub mod memory;
 pub mod peer_memory;

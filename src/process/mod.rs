@@ -310,6 +310,7 @@ fn leave_job(life: &Life) -> Result<()> {
     // All communication is done.
     // SAFETY: below MPI_THREAD_MULTIPLE the program has one thread in the library at a time, which is this one; it has no guard.
     unsafe { rma::hosts::service::stop() };
+    rma::in_place::finish();
     collector::collect();
     drain("MPI_Finalize", Engine::has_left);
     connections::begin_to_leave();

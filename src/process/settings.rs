@@ -114,7 +114,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 15] {
+pub fn chapters() -> [Chapter; 16] {
     [
         (
             "collectives",
@@ -146,6 +146,11 @@ pub fn chapters() -> [Chapter; 15] {
             "memory",
             "Memory that the ranks of a node share.",
             layout::VARIABLES,
+        ),
+        (
+            "windows",
+            "How windows reach memory.",
+            rma::in_place::VARIABLES,
         ),
         ("fabric", "What carries messages between nodes.", FABRIC),
         (

@@ -12,8 +12,8 @@ mod models;
 pub mod named_lock;
 pub mod posts;
 pub mod range_lock;
+pub mod relocation;
 pub mod ring;
-
 pub mod sequence;
 pub mod shape;
 pub mod shares;

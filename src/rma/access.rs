@@ -111,7 +111,10 @@ impl Window {
     pub fn locate_quickly(&self, rank: i32, disp: i64, bytes: u64) -> Option<Spot> {
         let rank = rank as u32 as usize;
         let target = self.targets.get(rank)?;
-        if target.way != Way::Direct || !self.has_epoch(rank) || disp < 0 {
+        if target.way != Way::Direct {
+            return self.locate_shared(rank, disp, bytes);
+        }
+        if !self.has_epoch(rank) || disp < 0 {
             return None;
         }
         // A dynamic window has no bytes.
@@ -127,6 +130,26 @@ impl Window {
         })
     }
 
+    /// As [`Window::locate_quickly`], in private memory that is shared in place.
+    #[cold]
+    #[inline(never)]
+    fn locate_shared(&self, rank: usize, disp: i64, bytes: u64) -> Option<Spot> {
+        let target = &self.targets[rank];
+        if !self.has_epoch(rank) || disp < 0 {
+            return None;
+        }
+        let at = (disp as u64).checked_mul(target.unit)?;
+        if at > target.bytes || bytes > target.bytes - at {
+            return None;
+        }
+        Some(Spot {
+            rank,
+            way: Way::Direct,
+            address: self.shared_address(rank, target.base + at as usize, bytes)?,
+            key: target.key.wrapping_add(at),
+        })
+    }
+
     #[inline(always)]
     fn spot(&self, rank: usize, target: &Target, at: u64) -> Spot {
         Spot {
@@ -135,6 +158,25 @@ impl Window {
             address: target.base.wrapping_add(at as usize),
             key: target.key.wrapping_add(at),
         }
+    }
+
+    /// Where this process addresses the elements at a spot of private memory, if all of them are shared in place.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
+        if self.flavor == Flavor::Dynamic {
+            return None; // `find_region` has looked
+        }
+        let (from, to) = pack::reach(remote.count, remote.datatype);
+        // Inside of the window, so these are numbers of 64 bits.
+        let (from, bytes) = (from as isize, (to - from) as u64);
+        let first = spot.address.wrapping_add_signed(from);
+        let here = self.shared_address(spot.rank, first, bytes)?;
+        Some(Spot {
+            way: Way::Direct,
+            address: here.wrapping_add_signed(-from),
+            ..*spot
+        })
     }
 
     /// A process needs nobody's help to reach its own memory.
@@ -170,7 +212,7 @@ impl Window {
                 return self.outside(remote, target).map(|()| None);
             };
             // Most types lie in one region as a whole, holes included.
-            let region = match self.find_region(rank, first, bytes) {
+            let region = match self.find_region(rank, first, bytes, true) {
                 Ok(region) => Region {
                     address: region.address.wrapping_sub(from as usize),
                     key: region.key.wrapping_sub(from as u64),

@@ -208,9 +208,12 @@ fn run(
     {
         alike("result_datatype", result.datatype, basic)?;
     }
-    let Some(spot) = window.locate(remote, bytes)? else {
+    let Some(mut spot) = window.locate(remote, bytes)? else {
         return Ok(());
     };
+    if matches!(spot.way, Way::Kernel | Way::Helper) {
+        spot = window.shared_spot(&spot, remote).unwrap_or(spot);
+    }
     if let Some(result) = result
         && result.buffer.len() as u64 != bytes
     {
@@ -248,6 +251,6 @@ fn run(
     match (spot.way, whole) {
         (Way::Direct, true) => work.runs(&sides),
         (Way::Direct, false) => work.pairs(&sides),
-        _ => work.private(&sides, &PrivateMemory::of(window, &spot)),
+        _ => work.private(&sides, &PrivateMemory::begin(window, &spot)?),
     }
 }

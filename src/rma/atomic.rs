@@ -8,6 +8,7 @@ use super::apply;
 use super::element;
 use super::locks::Locks;
 use super::private::PrivateMemory;
+use super::put_get;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};
@@ -87,6 +88,28 @@ pub unsafe fn compare_and_swap(
             datatype.title()
         );
     }
+    if let Some(spot) = window.locate_quickly(remote.rank, remote.disp, datatype.size) {
+        // SAFETY: by the caller, and found by `locate_quickly`.
+        return unsafe { swap_at(window, &spot, datatype, origin, compare, result) };
+    }
+    // SAFETY: by the caller.
+    unsafe { compare_and_swap_elsewhere(window, origin, compare, result, remote) }
+}
+
+/// As [`compare_and_swap`], with errors and ways that take longer.
+///
+/// # Safety
+/// As for [`compare_and_swap`].
+#[cold]
+#[inline(never)]
+unsafe fn compare_and_swap_elsewhere(
+    window: &Window,
+    origin: *const u8,
+    compare: *const u8,
+    result: *mut u8,
+    remote: &Remote,
+) -> Result<()> {
+    let datatype = remote.datatype;
     let size = datatype.size as usize;
     let Some(spot) = window.locate(remote, datatype.size)? else {
         return Ok(());
@@ -147,28 +170,55 @@ pub(super) unsafe fn swap_at(
             element::store(result, size, old);
             return Ok(());
         }
-        let private = (!direct).then(|| PrivateMemory::of(window, spot));
-        let mut pieces = Pieces::new();
-        pieces.push(Piece {
-            address: spot.address,
-            bytes: size,
-        });
+        if !direct {
+            let new = std::slice::from_raw_parts(origin, size);
+            let compare = std::slice::from_raw_parts(compare, size);
+            let old = swap_private(window, spot, new, compare)?;
+            std::ptr::copy(old.as_ptr(), result, size);
+            return Ok(());
+        }
+        let _held = locks.hold(spot.key)?;
         let mut old = [0; LARGEST];
         let old = &mut old[..size];
-        let _held = locks.hold(spot.key)?;
-        match &private {
-            Some(private) => private.read(&pieces, old)?,
-            None => std::ptr::copy(target, old.as_mut_ptr(), size),
-        }
+        std::ptr::copy(target, old.as_mut_ptr(), size);
         if old == std::slice::from_raw_parts(compare, size) {
-            match &private {
-                Some(private) => {
-                    private.write(&pieces, std::slice::from_raw_parts(origin, size))?
-                }
-                None => std::ptr::copy(origin, target, size),
-            }
+            std::ptr::copy(origin, target, size);
         }
         std::ptr::copy(old.as_ptr(), result, size);
         Ok(())
     }
+}
+
+/// Of an element in private memory of another process. Returns what was there.
+#[cold]
+#[inline(never)]
+fn swap_private(window: &Window, spot: &Spot, new: &[u8], compare: &[u8]) -> Result<[u8; LARGEST]> {
+    let held = || Locks::of(window)?.hold(spot.key);
+    let mut old = [0; LARGEST];
+    let found = &mut old[..new.len()];
+    let bytes = new.len() as u64;
+    if let Some(here) = window.shared_address(spot.rank, spot.address, bytes) {
+        let _held = held()?;
+        // SAFETY: found in the window, and held.
+        unsafe {
+            let target = here as *mut u8;
+            std::ptr::copy_nonoverlapping(target, found.as_mut_ptr(), found.len());
+            if found == compare {
+                put_get::copy::<true>(new.as_ptr().cast_mut(), target, new.len());
+            }
+        }
+        return Ok(old);
+    }
+    let private = PrivateMemory::begin(window, spot)?;
+    let mut pieces = Pieces::new();
+    pieces.push(Piece {
+        address: spot.address,
+        bytes: new.len(),
+    });
+    let _held = held()?;
+    private.read(&pieces, found)?;
+    if found == compare {
+        private.write(&pieces, new)?;
+    }
+    Ok(old)
 }

@@ -12,6 +12,7 @@
 
 use crate::assembly::Area;
 use crate::queue::barrier;
+use crate::queue::relocation::{Accesses, Place};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
 use std::mem::offset_of;
@@ -33,7 +34,14 @@ pub struct TargetLine {
     pub barriers: AtomicU32,
     /// Not zero when some rank has shared the lock.
     pub shared: AtomicU32,
-    _pad: [u32; 12],
+    /// Where memory of the rank's lies that only it can address ([`Place`](crate::queue::relocation::Place)).
+    pub place: Place,
+    /// What accesses to it by the kernel have cost so far, and at which cost it is to be shared; nanoseconds. Zero: never.
+    pub cost: AtomicU64,
+    pub price: AtomicU64,
+    /// Of this rank, at other ranks' memory.
+    pub accesses: Accesses,
+    _pad: [u32; 5],
     /// For each ticket modulo [`QUEUE`]: the name of its owner.
     pub queue: [AtomicU32; QUEUE],
     /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
@@ -60,6 +68,10 @@ pub const SHAPE: u64 = shape::combine(&[
         serving,
         barriers,
         shared,
+        place,
+        cost,
+        price,
+        accesses,
         _pad,
         queue,
         completed,

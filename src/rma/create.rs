@@ -10,6 +10,7 @@ use super::epoch::Access;
 use super::hosts::direct;
 use super::hosts::registered::{Direct, TOLD};
 use super::hosts::{Hosts, service};
+use super::in_place::{self, Share};
 use super::info::{self, Method};
 use super::regions::Dynamic;
 use super::room::{LINE, MOST_ALIGNMENT, PAGE, private_key};
@@ -317,6 +318,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         .handle
         .store(window.handle, Ordering::Relaxed);
     taken.keep();
+    in_place::enroll(window, Share::of(wish.hints.get(in_place::HINT)?));
     let has_private = all.iter().any(is_private);
     match &window.hosts {
         None => helper::ensure(window, has_private, || window.barrier(function))?,
@@ -486,6 +488,7 @@ pub fn free(window: &'static Window) -> Result<()> {
 
 /// Gives back what is a window's, when no rank accesses it any more.
 fn give_back(window: &'static Window) -> Result<()> {
+    in_place::withdraw(window);
     if let Some(hosts) = &window.hosts {
         if let Some(direct) = hosts.direct.get() {
             direct.close();

@@ -1,6 +1,7 @@
 //! MPI_Win_attach and MPI_Win_detach, and how origins find what was attached.
 
 use super::access::{Region, Remote};
+use super::in_place;
 use super::regions::{Dynamic, Meets, Seen};
 use super::room::private_key;
 use super::ways;
@@ -28,7 +29,7 @@ impl Window {
     /// MPI_Win_attach.
     ///
     /// Errors: MPI_ERR_RMA_FLAVOR, MPI_ERR_SIZE, MPI_ERR_BASE, MPI_ERR_RMA_ATTACH if some of it is attached, MPI_ERR_NO_MEM.
-    pub fn attach(&self, base: usize, size: i64) -> Result<()> {
+    pub fn attach(&'static self, base: usize, size: i64) -> Result<()> {
         let dynamic = self.as_dynamic()?;
         let Ok(bytes) = u64::try_from(size) else {
             return fail!(Class::Size, "size is {size}; it must not be negative");
@@ -43,7 +44,10 @@ impl Window {
             );
         }
         match dynamic.add(self.block.target(self.rank), base, bytes)? {
-            None => Ok(()),
+            None => {
+                self.expose();
+                Ok(())
+            }
             Some(Meets(at, size)) => fail!(
                 Class::RmaAttach,
                 "memory at {base:#x} of {bytes} bytes meets {at:#x} of {size} bytes, which is attached to {}",
@@ -57,8 +61,12 @@ impl Window {
     /// Errors: MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_ATTACH if no attached memory begins there.
     pub fn detach(&self, base: usize) -> Result<()> {
         let dynamic = self.as_dynamic()?;
+        let bytes = dynamic.bytes_at(base);
         match dynamic.remove(self.block.target(self.rank), base)? {
-            true => Ok(()),
+            true => {
+                in_place::withdraw_region(self, &(base..base + bytes as usize));
+                Ok(())
+            }
             false => fail!(
                 Class::RmaAttach,
                 "base is {base:#x}, where no memory begins that is attached to {}",
@@ -112,7 +120,7 @@ impl Window {
         start: usize,
         before: &Result<Option<Region>>,
     ) -> Result<Option<Region>> {
-        let mut region = self.find_region(target, address, bytes as u64)?;
+        let mut region = self.find_region(target, address, bytes as u64, false)?;
         region.address = region.address.wrapping_sub(address).wrapping_add(start);
         region.key = region
             .key
@@ -128,10 +136,17 @@ impl Window {
         }
     }
 
-    /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached.
+    /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached. `shared`: memory that is shared in
+    /// place is looked for there.
     ///
     /// Errors: MPI_ERR_RMA_RANGE if it is not; the target has died while it changed its table.
-    pub fn find_region(&self, target: usize, address: usize, bytes: u64) -> Result<Region> {
+    pub fn find_region(
+        &self,
+        target: usize,
+        address: usize,
+        bytes: u64,
+        shared: bool,
+    ) -> Result<Region> {
         if self.is_remote(target) {
             // The target looks itself.
             return Ok(Region {
@@ -156,9 +171,14 @@ impl Window {
         };
         let Some(offset) = entry.offset else {
             let process = self.targets[target].process;
+            let shared = entry.shared.filter(|_| shared && target != self.rank);
+            let here = shared.and_then(|offset| {
+                let memory = (entry.address as usize, entry.bytes);
+                in_place::address_here(the_heap().ok()?, memory, offset, (address, bytes))
+            });
             return Ok(Region {
-                way: ways::to(process),
-                address,
+                way: here.map_or_else(|| ways::to(process), |_| Way::Direct),
+                address: here.unwrap_or(address),
                 key: private_key(process, first),
             });
         };

@@ -156,6 +156,11 @@ impl Window {
         Ok(info)
     }
 
+    /// Whether only its process can address a rank's memory, but for sharing in place.
+    fn is_private_at(&self, rank: usize) -> bool {
+        matches!(self.targets[rank].way, Way::Kernel | Way::Helper)
+    }
+
     /// How this process reaches memory that only others can address; `None`: there is none.
     fn private_way(&self) -> Option<&'static str> {
         let others = || (0..self.size()).filter(|rank| *rank != self.rank);
@@ -165,12 +170,17 @@ impl Window {
                 .collect(),
             _ => others().map(|rank| self.targets[rank].way).collect(),
         };
+        let are_shared = || {
+            let mut private = others().filter(|rank| self.is_private_at(*rank));
+            private.all(|rank| self.block.target(rank).place.pages().is_some())
+        };
         let by_kernel = ways.iter().any(|way| matches!(way, Way::Kernel));
         let by_helper = ways.iter().any(|way| matches!(way, Way::Helper));
         match (by_helper, by_kernel) {
+            (false, false) => None,
+            _ if !self.is_dynamic() && are_shared() => Some("shared"),
             (true, _) => Some("helper"),
             (false, true) => Some("kernel"),
-            (false, false) => None,
         }
     }
 }

@@ -16,6 +16,7 @@ mod element;
 pub mod epoch;
 pub mod helper;
 pub mod hosts;
+pub mod in_place;
 mod info;
 pub mod locks;
 pub mod memory;

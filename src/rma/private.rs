@@ -7,8 +7,11 @@ use super::access::{Pieces, Spot};
 use super::window::{Way, Window};
 use super::{helper, ways};
 use crate::datatype::{Buffer, Scratch};
+use crate::engine::{self, tasks};
 use crate::error::{Result, memory};
+use crate::os::backoff::Backoff;
 use crate::os::peer_memory::{self, PIECES, Piece};
+use crate::sync::Ordering;
 use smallvec::SmallVec;
 
 /// Bytes that are packed or unpacked at once.
@@ -26,12 +29,24 @@ const IMAGES: usize = 32;
 /// A piece of this process's memory costs the kernel more than a copy of so many bytes.
 const SHORT: usize = 512;
 
-/// The memory of one target.
-#[derive(Clone, Copy)]
+/// What an access costs that memory would not cost that is shared in place, nanoseconds: a call of the kernel, or of the helper, a piece, and
+/// so many bytes a nanosecond.
+const CALL: u64 = 800;
+const HELPER_CALL: u64 = 5_000;
+const PIECE: u64 = 200;
+const BYTES: u64 = 32;
+
+/// The memory of one target, for one access; its owner does not move it meanwhile.
 pub struct PrivateMemory<'a> {
     window: &'a Window,
     rank: usize,
     way: Way,
+}
+
+impl Drop for PrivateMemory<'_> {
+    fn drop(&mut self) {
+        self.window.block.target(self.window.rank).accesses.end();
+    }
 }
 
 /// Appends the runs of a buffer's packed bytes from `at` on, at most [`PIECES`] and `length` bytes. Returns their bytes.
@@ -163,11 +178,44 @@ fn one(address: usize, bytes: usize) -> Pieces {
 }
 
 impl<'a> PrivateMemory<'a> {
-    pub fn of(window: &'a Window, spot: &Spot) -> PrivateMemory<'a> {
-        PrivateMemory {
+    /// Begins an access. If the owner moves the memory, waits until that is done.
+    ///
+    /// Errors: [`Window::unreachable`], the owner has ended.
+    pub fn begin(window: &'a Window, spot: &Spot) -> Result<PrivateMemory<'a>> {
+        let accesses = &window.block.target(window.rank).accesses;
+        let place = &window.block.target(spot.rank).place;
+        let mut backoff = Backoff::default();
+        while !accesses.begin(place) {
+            let process = window.targets[spot.rank].process;
+            while place.is_moving() {
+                if backoff.pause() && engine::has_died(process) {
+                    let ended = std::io::Error::from_raw_os_error(libc::ESRCH);
+                    return Err(window.unreachable(spot.rank, spot.address, &ended));
+                }
+            }
+        }
+        Ok(PrivateMemory {
             window,
             rank: spot.rank,
             way: spot.way,
+        })
+    }
+
+    /// Counts what a call of the kernel or of the helper costs, and asks the owner to share the memory when that has cost as much.
+    fn count(&self, pieces: usize, bytes: usize) {
+        let line = self.window.block.target(self.rank);
+        let price = line.price.load(Ordering::Relaxed);
+        if price == 0 {
+            return;
+        }
+        let call = match self.way {
+            Way::Helper => HELPER_CALL,
+            _ => CALL,
+        };
+        let cost = call + (pieces as u64 - 1) * PIECE + bytes as u64 / BYTES;
+        if line.cost.fetch_add(cost, Ordering::Relaxed) + cost >= price && line.place.want() {
+            tasks::ask(self.window.targets[self.rank].process);
+            self.window.assembly.wake(self.rank);
         }
     }
 
@@ -255,6 +303,7 @@ impl<'a> PrivateMemory<'a> {
         copy: impl Fn(&[Piece], &[Piece]) -> std::io::Result<usize>,
     ) -> Result<()> {
         let mut rest: usize = remote.iter().map(|piece| piece.bytes).sum();
+        self.count(remote.len(), rest);
         while rest > 0 {
             let copied = match copy(local, remote) {
                 Ok(copied) => copied,
@@ -367,7 +416,10 @@ impl<'a> PrivateMemory<'a> {
                     peer_memory::write_pieces(pid, local, remote)
                 })
             }
-            _ => helper::write(self.window, self.rank, remote, data),
+            _ => {
+                self.count(remote.len(), data.len());
+                helper::write(self.window, self.rank, remote, data)
+            }
         }
     }
 
@@ -382,7 +434,10 @@ impl<'a> PrivateMemory<'a> {
                     peer_memory::read_pieces(pid, local, remote)
                 })
             }
-            _ => helper::read(self.window, self.rank, remote, out),
+            _ => {
+                self.count(remote.len(), out.len());
+                helper::read(self.window, self.rank, remote, out)
+            }
         }
     }
 

@@ -50,9 +50,14 @@ fn transfer_elements<const PUT: bool>(
     spot: &Spot,
     track: Option<&Track>,
 ) -> Result<()> {
+    let shared = match spot.way {
+        Way::Kernel | Way::Helper => window.shared_spot(spot, remote),
+        _ => None,
+    };
+    let spot = shared.as_ref().unwrap_or(spot);
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
-    let private = || private::PrivateMemory::of(window, spot);
+    let private = || private::PrivateMemory::begin(window, spot);
     match (spot.way, PUT) {
         (Way::Direct, true) => origin.copy_to(&target, origin.len()),
         (Way::Direct, false) => target.copy_to(origin, origin.len()),
@@ -62,8 +67,8 @@ fn transfer_elements<const PUT: bool>(
         (Way::Remote, false) => window
             .far(spot.rank, "MPI_Get")
             .get(origin, &target, track)?,
-        (_, true) => private().put(origin, &target)?,
-        (_, false) => private().get(origin, &target)?,
+        (_, true) => private()?.put(origin, &target)?,
+        (_, false) => private()?.get(origin, &target)?,
     }
     Ok(())
 }

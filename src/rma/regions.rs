@@ -13,9 +13,11 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Heap;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// Words of an entry: address at the owner, bytes, and the offset in the heap, and 1, or zero for memory that is not there.
-const WORDS: usize = 3;
+/// Words of an entry: address at the owner, bytes, the offset in the heap, and 1, or zero for memory that is not there; and where its
+/// whole pages are in the heap if it is shared in place, or zero.
+const WORDS: usize = 4;
 /// Entries of the first table: a piece of 2 KB or less.
 const FIRST: u64 = 64;
 
@@ -30,6 +32,8 @@ pub struct Entry {
     pub bytes: u64,
     /// In the heap.
     pub offset: Option<u64>,
+    /// Where its whole pages are in the heap, if it is shared in place.
+    pub shared: Option<u64>,
 }
 
 /// A dynamic window's part in this process.
@@ -43,6 +47,8 @@ pub struct Dynamic {
 struct Own {
     /// Attached memory by address. What has no bytes is in no table.
     regions: BTreeMap<usize, u64>,
+    /// Where the whole pages of those are that are shared in place.
+    shared: BTreeMap<usize, u64>,
     /// The tables so far, the last one in use; and how many entries that has room for.
     tables: Vec<u64>,
     room: u64,
@@ -102,6 +108,7 @@ impl Own {
                 offset: heap
                     .offset_of(*address)
                     .filter(|_| heap.offset_of(last).is_some()),
+                shared: self.shared.get(address).copied(),
             }
         });
         write(line, table, words, entries);
@@ -115,7 +122,8 @@ fn write(line: &TargetLine, table: u64, words: &[AtomicU64], entries: impl Itera
         let mut count = 0;
         for (place, entry) in words.chunks_exact(WORDS).zip(entries) {
             let offset = entry.offset.map_or(0, |offset| offset + 1);
-            for (word, value) in place.iter().zip([entry.address, entry.bytes, offset]) {
+            let shared = entry.shared.unwrap_or(0);
+            for (word, value) in (place.iter()).zip([entry.address, entry.bytes, offset, shared]) {
                 word.store(value, Ordering::Relaxed);
             }
             count += 1;
@@ -155,6 +163,7 @@ impl Seen {
                     address: value(0),
                     bytes: value(1),
                     offset: value(2).checked_sub(1),
+                    shared: Some(value(3)).filter(|offset| *offset != 0),
                 }
             }));
         });
@@ -242,12 +251,44 @@ impl Dynamic {
     /// Takes out the range that begins at `base`. False: there is none.
     pub fn remove(&self, line: &TargetLine, base: usize) -> Result<bool> {
         let mut own = self.own.lock();
+        own.shared.remove(&base);
         match own.regions.remove(&base) {
             None => return Ok(false),
             Some(0) => {}
             Some(_) => own.publish(line)?,
         }
         Ok(true)
+    }
+
+    /// Bytes of the range that begins at `base`; none if there is none.
+    pub fn bytes_at(&self, base: usize) -> u64 {
+        self.own.lock().regions.get(&base).copied().unwrap_or(0)
+    }
+
+    /// Attached memory that is not the heap's.
+    pub fn private_regions(&self) -> Vec<Range<usize>> {
+        let own = self.own.lock();
+        let is_private =
+            |base: &usize| the_heap().is_ok_and(|heap| heap.offset_of(*base).is_none());
+        let all = own.regions.iter().filter(|(_, bytes)| **bytes > 0);
+        all.filter(|(base, _)| is_private(base))
+            .map(|(base, bytes)| *base..*base + *bytes as usize)
+            .collect()
+    }
+
+    /// Tells the others what is shared in place; `find` knows where whole pages are in the heap.
+    pub fn tell_shared(
+        &self,
+        line: &TargetLine,
+        find: impl Fn(&Range<usize>) -> Option<u64>,
+    ) -> Result<()> {
+        let mut own = self.own.lock();
+        let found = own.regions.iter().filter_map(|(base, bytes)| {
+            let memory = *base..*base + *bytes as usize;
+            Some((*base, find(&memory)?))
+        });
+        own.shared = found.collect();
+        own.publish(line)
     }
 
     /// Gives the tables back, when no rank reads them any more.
@@ -291,6 +332,7 @@ mod tests {
             address,
             bytes,
             offset: None,
+            shared: None,
         };
         let seen = Seen {
             version: 2,
@@ -311,6 +353,7 @@ mod tests {
             address,
             bytes,
             offset,
+            shared: None,
         };
         let entries = vec![
             entry(100, 10, None),
@@ -339,12 +382,13 @@ mod tests {
         let mut whole = 0;
         for seed in 0..300 {
             let line = line();
-            let tables = [const { [const { AtomicU64::new(0) }; 9] }; 2];
+            let tables = [const { [const { AtomicU64::new(0) }; 3 * WORDS] }; 2];
             // Table number n has n % 3 + 1 entries, all of n.
             let content = |number: u64| Entry {
                 address: number,
                 bytes: number * 10,
                 offset: Some(number * 100),
+                shared: Some(number * 1000),
             };
             let read_some = || {
                 let (mut seen, mut last, mut found) = (Seen::default(), 0, 0);

@@ -51,6 +51,8 @@ pub struct Page {
     lost: AtomicU32,
     /// See [`Page::revoke_addresses`].
     revoked: AtomicU32,
+    /// Not zero when another process has asked it for something that it does in its next wait (`engine/tasks.rs`).
+    pub asked: AtomicU32,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -76,6 +78,7 @@ pub const SHAPE: u64 = shape::combine(&[
         engines,
         lost,
         revoked,
+        asked,
         calls,
     }),
 ]);

@@ -10,6 +10,7 @@ pub struct Show {
     pub fabric: bool,
     pub variables: bool,
     pub communicators: bool,
+    pub windows: bool,
 }
 
 pub static SHOW: Variable<Show> = Variable::new(
@@ -19,21 +20,24 @@ pub static SHOW: Variable<Show> = Variable::new(
         fabric: false,
         variables: false,
         communicators: false,
+        windows: false,
     },
     "What is written to standard error. routes: rank 0 of a communicator says how each collective operation goes: staged, by messages or \
      in two levels; once for each operation, route, number of ranks and power of two of the size. fabric: each rank that opens a fabric \
      says which library, provider and interface, and why. variables: rank 0 writes all settings with the values in force, in MPI_Init. \
-     communicators: at MPI_Finalize, and when context ids run out, each rank says where the communicators that live were made, most first.",
+     communicators: at MPI_Finalize, and when context ids run out, each rank says where the communicators that live were made, most first. \
+     windows: when a window ends, each rank says whether the memory that it gave was shared in place, and why not.",
 )
 .with_aliases(&["MPIR_CVAR_DEBUG_SUMMARY"]);
 
 impl Show {
-    fn words(self) -> [(&'static str, bool); 4] {
+    fn words(self) -> [(&'static str, bool); 5] {
         [
             ("routes", self.routes),
             ("fabric", self.fabric),
             ("variables", self.variables),
             ("communicators", self.communicators),
+            ("windows", self.windows),
         ]
     }
 }
@@ -48,7 +52,7 @@ impl Display for Show {
 }
 
 impl Value for Show {
-    const ALLOWED: &'static str = "nothing, or some of routes, fabric, variables and communicators with commas between; yes or 1: variables";
+    const ALLOWED: &'static str = "nothing, or some of routes, fabric, variables, communicators and windows with commas between; yes or 1: variables";
     /// A bit for each word.
     const KIND: Kind = Kind::Number;
 
@@ -61,6 +65,7 @@ impl Value for Show {
                 // Other libraries' variable is a yes or no.
                 "variables" | "yes" | "true" | "on" | "1" => show.variables = true,
                 "communicators" => show.communicators = true,
+                "windows" => show.windows = true,
                 "nothing" | "no" | "false" | "off" | "0" | "" => {}
                 _ => return None,
             }
@@ -75,11 +80,12 @@ impl Value for Show {
 
     fn of_bits(bits: u64) -> Option<Show> {
         let is_set = |at: u32| bits >> at & 1 == 1;
-        (bits < 1 << 4).then(|| Show {
+        (bits < 1 << 5).then(|| Show {
             routes: is_set(0),
             fabric: is_set(1),
             variables: is_set(2),
             communicators: is_set(3),
+            windows: is_set(4),
         })
     }
 }
@@ -95,6 +101,7 @@ mod tests {
             ("Variables, fabric", "fabric,variables", 6),
             ("1", "variables", 4),
             ("communicators", "communicators", 8),
+            ("windows,routes", "routes,windows", 17),
             ("no", "nothing", 0),
             ("", "nothing", 0),
         ] {
@@ -103,6 +110,6 @@ mod tests {
             assert_eq!(Show::of_bits(bits), Some(show));
         }
         assert_eq!(Show::parse("route"), None);
-        assert_eq!(Show::of_bits(16), None);
+        assert_eq!(Show::of_bits(32), None);
     }
 }

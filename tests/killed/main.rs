@@ -76,7 +76,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 14] = [
+const TRIALS: [Way; 15] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND", "cores=64")],
@@ -108,6 +108,10 @@ const TRIALS: [Way; 14] = [
         ..way("stay", "program", Starter::Ours)
     },
     way("objects", "objects", Starter::Ours),
+    Way {
+        variables: &[("OXMPI_SHARE_WINDOWS", "now")],
+        ..way("objects_in_place", "objects", Starter::Ours)
+    },
     Way {
         variables: &[("OXMPI_PRETEND", "nodes=2")],
         ..way("objects_nodes", "objects", Starter::Ours)

@@ -32,6 +32,7 @@ impl Window {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost; those of operations to other hosts.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
+        self.share_if_wanted();
         let settled = self.settle_all(function);
         let done = self.assembly.barrier(function);
         done.map_err(|error| error.context(self.title()))?;

@@ -109,6 +109,7 @@ pub fn complete(window: &Window) -> Result<()> {
 ///
 /// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
 pub fn wait(window: &Window) -> Result<()> {
+    window.share_if_wanted();
     let mut is_over = window.exposure()?;
     if is_over() {
         return Ok(());

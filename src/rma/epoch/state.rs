@@ -31,6 +31,8 @@ pub mod held {
 #[derive(Default)]
 pub struct Access {
     pub all: AtomicU32,
+    /// Whether this process has given private memory, or may attach some, that is shared in place when others want that.
+    pub has_given: AtomicBool,
     /// Whether the locks of all targets are marked as shared, which stays so.
     pub has_shared_all: AtomicBool,
     /// Nonzero between MPI_Win_start and MPI_Win_complete.

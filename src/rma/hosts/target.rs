@@ -41,7 +41,7 @@ impl Window {
     fn own_spot(&self, address: u64, bytes: u64) -> Result<Spot> {
         let (rank, own) = (self.rank, &self.targets[self.rank]);
         if self.is_dynamic() {
-            let region = self.find_region(rank, address as usize, bytes)?;
+            let region = self.find_region(rank, address as usize, bytes, false)?;
             return Ok(Spot {
                 rank,
                 way: own_way(region.key),
@@ -128,7 +128,7 @@ fn put(window: &Window, call: &Call) -> Result<Vec<u8>> {
     check_data(call, call.head.bytes)?;
     window.each_piece(call, None, |spot, at, bytes| {
         if spot.way != Way::Direct {
-            return PrivateMemory::of(window, &spot)
+            return PrivateMemory::begin(window, &spot)?
                 .write(&one(&spot, bytes), &call.data[at..][..bytes]);
         }
         let from = call.data[at..][..bytes].as_ptr().cast_mut();
@@ -144,7 +144,7 @@ fn get(window: &Window, call: &Call) -> Result<Vec<u8>> {
     window.each_piece(call, None, |spot, at, bytes| {
         let to = &mut answer[ANSWER_HEAD + at..][..bytes];
         if spot.way != Way::Direct {
-            return PrivateMemory::of(window, &spot).read(&one(&spot, bytes), to);
+            return PrivateMemory::begin(window, &spot)?.read(&one(&spot, bytes), to);
         }
         let to = to.as_mut_ptr();
         // SAFETY: as many bytes of the own window as of the answer.
@@ -221,7 +221,7 @@ fn accumulate(window: &Window, call: &Call, has_result: bool) -> Result<Vec<u8>>
         };
         match spot.way {
             Way::Direct => work.pairs(&sides),
-            _ => work.private(&sides, &PrivateMemory::of(window, &spot)),
+            _ => work.private(&sides, &PrivateMemory::begin(window, &spot)?),
         }
     })?;
     Ok(answer)

@@ -16,6 +16,7 @@
 
 mod buddy;
 mod dead;
+mod in_place;
 mod lent;
 mod look;
 mod pieces;
