@@ -164,6 +164,7 @@ mod tests {
         }
     }
 
+    // Of an event that no other test raises: events are the process's.
     type Told = Arc<Mutex<Vec<(u64, Safety)>>>;
 
     fn callback(told: &Told) -> Callback {
@@ -172,7 +173,7 @@ mod tests {
             let instance = events::instance(number).unwrap();
             told.lock().push((instance.values[0], safety));
             // Raised in a callback: told after it, and once.
-            events::raise(PeerLost, || instance.values);
+            events::raise(CommunicatorFreed, || instance.values);
             events::deliver(Safety::None);
         };
         Callback {
@@ -183,15 +184,15 @@ mod tests {
     }
 
     fn raise(value: u64) {
-        events::raise(PeerLost, || [value, 0, 0, 0, 0]);
+        events::raise(CommunicatorFreed, || [value, 0, 0, 0, 0]);
     }
 
     #[test]
     fn what_is_raised_is_told_later_in_order_and_once() {
         let told = Told::default();
-        let registration = events::add(PeerLost, Info::new());
+        let registration = events::add(CommunicatorFreed, Info::new());
         raise(1); // nobody listens yet
-        assert!(!PeerLost.is_heard());
+        assert!(!CommunicatorFreed.is_heard());
         let set = |level: Safety, to: Option<Callback>| {
             events::change(registration, |one| {
                 one.callbacks[level as usize] = to;
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(*freed.lock(), 1);
         assert_eq!(told.lock().len(), 4);
         assert_eq!(lost.lock().iter().map(|(count, _)| count).sum::<u64>(), 2);
-        assert!(!PeerLost.is_heard());
+        assert!(!CommunicatorFreed.is_heard());
         let gone = events::of(registration).unwrap_err();
         assert_eq!(gone.class(), Class::TInvalidHandle);
     }
