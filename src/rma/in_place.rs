@@ -92,8 +92,9 @@ fn private_memory(window: &Window) -> Vec<Range<usize>> {
         return dynamic.private_regions();
     }
     let own = &window.targets[window.rank];
-    match own.bytes > 0 && is_private(own.key) {
-        true => vec![own.base..own.base + own.bytes as usize],
+    let memory = own.base..own.base + own.bytes as usize;
+    match !memory.is_empty() && is_private(own.key) {
+        true => vec![memory],
         false => Vec::new(),
     }
 }
