@@ -34,7 +34,7 @@ pub struct TargetLine {
     pub barriers: AtomicU32,
     /// Not zero when some rank has shared the lock.
     pub shared: AtomicU32,
-    /// Where memory of the rank's lies that only it can address ([`Place`](crate::queue::relocation::Place)).
+    /// Where memory of the rank's lies that only it can address ([`Place`]).
     pub place: Place,
     /// What accesses to it by the kernel have cost so far, and at which cost it is to be shared; nanoseconds. Zero: never.
     pub cost: AtomicU64,
