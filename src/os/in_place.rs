@@ -85,8 +85,8 @@ fn check_status(status: &str) -> std::result::Result<(), &'static str> {
     }
 }
 
-/// Whether a thread sleeps until another thread of this process wakes it, by what /proc/PID/task/TID/syscall says: for a futex, without a
-/// limit of time.
+/// Whether a thread sleeps until another thread of this process wakes it, by what /proc/PID/task/TID/syscall says: for a futex of the process
+/// alone, without a limit of time.
 fn is_quiet(call: &str) -> bool {
     let mut words = call.split_whitespace();
     let number = words.next().and_then(|word| word.parse::<i64>().ok());
@@ -96,11 +96,10 @@ fn is_quiet(call: &str) -> bool {
     });
     let mut argument = |at: usize| arguments.nth(at).flatten();
     let (what, limit) = (argument(1), argument(1));
-    let flags = (libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as u64;
-    let waits = [libc::FUTEX_WAIT as u64, libc::FUTEX_WAIT_BITSET as u64];
-    number == Some(libc::SYS_futex)
-        && what.is_some_and(|what| waits.contains(&(what & u64::from(u32::MAX) & !flags)))
-        && limit == Some(0)
+    let what = what.map(|what| what as i32 & !libc::FUTEX_CLOCK_REALTIME);
+    let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET];
+    let is_wait = |what: i32| waits.iter().any(|it| it | libc::FUTEX_PRIVATE_FLAG == what);
+    number == Some(libc::SYS_futex) && what.is_some_and(is_wait) && limit == Some(0)
 }
 
 /// Threads of the library's that write to memory of the program's for an access of another process only.
@@ -312,6 +311,8 @@ mod tests {
         assert!(is_quiet(&futex("0x80", "0x0")));
         assert!(!is_quiet(&futex("0x80", "0x7f0012340000")));
         assert!(!is_quiet(&futex("0x86", "0x0")));
+        assert!(!is_quiet(&futex("0x0", "0x0")));
+        assert!(!is_quiet(&futex("0x109", "0x0")));
         assert!(!is_quiet("running\n"));
         assert!(!is_quiet(
             "0 0x3 0x7f0012345678 0x1 0x0 0x0 0x0 0x7ffd1 0x7f2\n"
