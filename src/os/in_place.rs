@@ -4,9 +4,9 @@
 //! Handlers of signals do not run meanwhile.
 
 use super::memory::page_bytes;
+use super::signals::without_signals;
 use rustix::fd::BorrowedFd;
 use std::io::{Error, Result};
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
@@ -157,20 +157,6 @@ pub fn has_pages_of(range: &Range<usize>, inode: u64, offset: u64) -> bool {
         }
     }
     at >= range.end
-}
-
-/// Calls `work` with all signals of this thread blocked: no handler runs meanwhile.
-fn without_signals<R>(work: impl FnOnce() -> R) -> R {
-    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-    }
-    let done = work();
-    // SAFETY: gives back the mask that this thread had.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    done
 }
 
 fn steps(range: &Range<usize>) -> impl Iterator<Item = (usize, usize)> {

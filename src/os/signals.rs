@@ -1,6 +1,7 @@
-//! Signal actions of the process, and taking back those that libraries install when they are loaded.
+//! Signal actions of the process, and taking back those that libraries install when they are loaded; signals of a thread.
 
 use libc::{c_int, sigaction};
+use std::mem::MaybeUninit;
 
 /// The last signal that has an action of its own.
 const LAST: c_int = 31;
@@ -33,6 +34,20 @@ pub fn action(signal: c_int) -> sigaction {
     // SAFETY: a valid place; nothing is changed.
     unsafe { sigaction(signal, std::ptr::null(), &raw mut found) };
     found
+}
+
+/// Calls `work` with all signals of this thread blocked: no handler runs here meanwhile, and threads that it starts inherit that.
+pub fn without_signals<R>(work: impl FnOnce() -> R) -> R {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let done = work();
+    // SAFETY: gives back the mask that this thread had.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    done
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The library's own threads. They have names, and all signals blocked, so that no handler of the program's runs there.
 
+use super::signals::without_signals;
 use crate::sync::guarded;
 use std::io::Result;
-use std::mem::MaybeUninit;
 use std::thread::{Builder, JoinHandle};
 
 /// Starts a thread that enters no engine, with a stack of so many bytes.
@@ -26,17 +26,7 @@ pub fn start_entering(
     work: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>> {
     let builder = Builder::new().name(name.to_owned()).stack_size(stack);
-    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
-    unsafe {
-        libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-    }
-    // It inherits the mask.
-    let thread = builder.spawn(work);
-    // SAFETY: gives back the mask that this thread had.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
-    thread
+    without_signals(|| builder.spawn(work))
 }
 
 #[cfg(all(test, debug_assertions))]
