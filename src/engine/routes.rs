@@ -1,7 +1,7 @@
 //! Routes that come and go while an engine runs: by links to processes of other jobs, and by the fabric.
 //!
-//! Who is connected, and for how long, is the business of `connections`. Invariant: nothing that waits for room, and no state of a peer,
-//! outlives the route that it was for.
+//! The module `connections` decides which processes are connected, and for how long. Invariant: queued data and state of a peer end with its
+//! route.
 
 use super::{Engine, WAITER};
 use crate::transport::net::Net;

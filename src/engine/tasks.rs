@@ -35,7 +35,7 @@ const ANYTHING: Index = Index::MAX;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 /// Bit of [`LIVE`]: other processes may [`ask`] this one for something.
 const ANSWERS: usize = 1 << (usize::BITS - 1);
-/// What is done then.
+/// The work of [`answer_by`].
 static ANSWER: Mutex<Option<Answer>> = Mutex::new(None);
 type Answer = Box<dyn FnMut() + Send>;
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());

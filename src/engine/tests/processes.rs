@@ -138,7 +138,7 @@ pub struct Left {
     pub unexpected: usize,
 }
 
-/// What is left in the process whose turn it is.
+/// Requests, posted receives and unexpected messages that the current process still has.
 pub fn left() -> Left {
     let engine = enter_at(0);
     Left {
