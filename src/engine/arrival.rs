@@ -120,6 +120,7 @@ impl Engine {
                 self.put_arrival(index, packet, arrival);
                 let here = self.requests.at(index).moved;
                 self.finish_if_all_is_here(index);
+                self.look_at_timed(index);
                 here
             }
             Target::Message(message) => {

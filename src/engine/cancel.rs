@@ -15,7 +15,7 @@
 //! | announced, eager part not gone | [`Answer::Marked`]; `CANCEL` follows the eager part, if a CTS is awaited |
 //! | announced, eager part gone | [`Answer::Marked`], `CANCEL` |
 //! | refused | it is cancelled, [`Answer::Cancelled`] |
-//! | streams, complete | nothing |
+//! | streams, complete, on offer | nothing |
 //! | to this process itself, not received | it is cancelled |
 //!
 //! A marked send to a process that has ended is cancelled: nobody can tell whether it was received.
@@ -71,6 +71,8 @@ impl Engine {
                 request.answer = Answer::Cancelled;
                 self.finish_send(index);
             }
+            // One that is on offer is complete soon, received or not, as if its data had left.
+            Answer::Offered => {}
             Answer::NotWanted | Answer::Marked | Answer::Cancelled | Answer::Come => {}
         }
     }

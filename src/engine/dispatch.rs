@@ -25,6 +25,7 @@
 use super::Engine;
 use super::cells::Sent;
 use super::matching::Key;
+use super::offers;
 use super::packets::{
     self, Cell, Cts, EAGER_PART, Failed, NO_CELL, Payload, Placed, RTS_ADDRESS, Rts, STRAIGHT,
     SYNCHRONOUS,
@@ -64,6 +65,8 @@ pub(super) struct Limits {
     pub(super) unexpected: usize,
     pub(super) messages: usize,
     pub(super) single_copy: single_copy::Limit,
+    /// How long a send waits for the receiver of an offer, nanoseconds ([`super::offers`]).
+    pub(super) patience: u64,
 }
 
 impl Limits {
@@ -74,6 +77,7 @@ impl Limits {
             unexpected: super::pressure::limit(),
             messages: super::pressure::MOST_MESSAGES,
             single_copy: single_copy::Limit::new(),
+            patience: offers::PATIENCE,
         }
     }
 
@@ -96,6 +100,7 @@ impl Limits {
             unexpected,
             messages,
             single_copy,
+            patience: offers::PATIENCE,
         }
     }
 }
@@ -248,6 +253,25 @@ impl Engine {
             header.flags |= SYNCHRONOUS;
             rts.eager = 0;
         }
+        // What does not wait for its receiver otherwise shall not begin to.
+        let waits = held || is_copy || header.flags & SYNCHRONOUS != 0 || limits.waits(total);
+        let is_read = protocol == Protocol::Read;
+        let offered = match protocol {
+            Protocol::Bulk | Protocol::Cells | Protocol::Read if !waits => {
+                self.offer(process, index, &buffer, is_read)
+            }
+            _ => None,
+        };
+        let protocol = match offered {
+            Some(token) => {
+                rts.token = token;
+                Protocol::Read
+            }
+            None if is_read && !waits => {
+                Protocol::choose(Facts::default(), || self.transport.has_bulk(route, total))
+            }
+            None => protocol,
+        };
         if protocol == Protocol::Read {
             header.flags |= RTS_ADDRESS;
             rts.address = buffer.contiguous().map_or(0, |data| data as u64);
@@ -289,6 +313,7 @@ impl Engine {
             _ => self.push_payload(process, &header, &rts).then_some(0),
         };
         let Some(first) = sent else {
+            self.take_back_offer(rts.token);
             return Err(Outgoing::Rts(index));
         };
         let answered = header.flags != 0 || (rts.eager as usize) < total;
@@ -302,6 +327,7 @@ impl Engine {
         request.moved = first;
         request.eager_part = rts.eager;
         request.answer = match answered {
+            _ if offered.is_some() => Answer::Offered,
             true => Answer::Awaited,
             false => Answer::NotWanted,
         };
@@ -357,7 +383,7 @@ impl Engine {
         }
         match request.answer {
             Answer::NotWanted => self.complete(index),
-            Answer::Awaited => {}
+            Answer::Awaited | Answer::Offered => {}
             Answer::Marked => self.ask_for(index),
             Answer::Come if request.moved < request.wanted() => {}
             Answer::Come => self.end_rendezvous(index),
@@ -514,9 +540,15 @@ impl Engine {
     }
 
     /// The receiver has matched one of our messages: its CTS.
-    pub(super) fn on_cts(&mut self, process: usize, flags: u8, cts: Cts) {
+    pub(super) fn on_cts(&mut self, process: usize, flags: u8, mut cts: Cts) {
         if flags & packets::UNREADABLE != 0 {
             self.peers.of(process).cannot_read_us = true;
+        }
+        if let Some(offer) = offers::offer_of(cts.sender) {
+            match self.answered_offer(process, offer) {
+                Some(sender) => cts.sender = sender,
+                None => return,
+            }
         }
         self.take_answer(process, flags, cts.sender);
         let request = self.requests.at(cts.sender);

@@ -333,7 +333,8 @@ impl Engine {
         let goes_straight = request.goes_straight();
         // A process in MPI_Finalize is in no collective operation any more: it has answered what it wanted of them, and does not take what
         // this process has withdrawn.
-        let is_left = request.answer == Answer::Awaited || request.is_withdrawn();
+        let is_awaited = matches!(request.answer, Answer::Awaited | Answer::Offered);
+        let is_left = is_awaited || request.is_withdrawn();
         let is_unwanted = is_left && context & KIND_OF_CONTEXT == 1;
         let status = self.peer(process);
         let peer = self.peers.of(process as usize);
@@ -355,6 +356,7 @@ impl Engine {
     fn end_by(&mut self, index: Index, error: Error) {
         // From now on the program has its buffer again.
         self.transport.abandon(index);
+        self.give_up_offer(index);
         let request = self.requests.at(index);
         let kind = request.kind;
         request.error = Some(error);

@@ -239,6 +239,7 @@ fn sleep<R>(
 pub(super) fn are_blocked() -> (bool, bool) {
     let (mut blocked, mut sure) = (false, true);
     super::for_each(|engine| {
+        engine.keep_all_offered();
         engine.request_space();
         blocked |= engine.is_blocked();
         sure &= engine.transport.fences_reach_all();

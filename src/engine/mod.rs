@@ -21,6 +21,7 @@ pub mod long_wait;
 pub mod losses;
 pub mod mapping;
 pub mod matching;
+mod offers;
 pub mod packets;
 mod peers;
 pub mod pressure;
@@ -227,6 +228,7 @@ pub struct Engine {
     counted: Counted,
     limits: dispatch::Limits,
     trials: copy_trials::Trials,
+    offers: offers::Offers,
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
@@ -369,6 +371,7 @@ impl Engine {
             busy: Vec::new(),
             sending: 0,
             trials: copy_trials::Trials::default(),
+            offers: offers::Offers::default(),
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,

@@ -3,6 +3,7 @@
 //! Invariant: what the process table says of a peer's route does not change but at [`Peers::forget`], so it is looked up once.
 
 use super::dispatch::Outgoing;
+use super::offers;
 use super::receive::PartialMessage;
 use super::requests::Index;
 use crate::transport::{Paged, Route, Table};
@@ -28,6 +29,8 @@ pub struct Peer {
     /// Bytes of its unexpected messages, and whether it was told to hold data back; see [`pressure`].
     pub unexpected_bytes: usize,
     pub holds: bool,
+    /// See [`offers`](super::offers).
+    pub(super) offers: offers::Receiver,
 }
 
 impl Peer {
@@ -42,6 +45,7 @@ impl Peer {
             busy: false,
             unexpected_bytes: 0,
             holds: false,
+            offers: offers::Receiver::default(),
         }
     }
 }

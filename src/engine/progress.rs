@@ -39,6 +39,9 @@ impl Engine {
             handled += 1;
         }
         let mut any = handled > 0;
+        if !any && self.offers.are_waiting() {
+            self.look_at_offers();
+        }
         if !self.busy.is_empty() {
             any |= self.flush_busy();
         }

@@ -6,6 +6,7 @@
 
 use super::arrival::Arrival;
 use super::matching::Key;
+use super::offers;
 use super::packets::{self, Cts, Payload, Rts};
 use super::progress::Handled;
 use super::protocol::Response;
@@ -289,7 +290,7 @@ impl Engine {
             Response::Read => {
                 self.transport.answer(self.peers.route(process));
                 let began = monotonic_nanoseconds();
-                if self.read_peer(index, process, rts.address, wanted) {
+                if self.read_peer(index, process, rts, wanted) {
                     self.requests.at(index).total = 0;
                     self.send_cts(process, packets::FIN | packets::RTS_ADDRESS, cts);
                     self.note_copy(true, wanted, wanted, began);
@@ -309,7 +310,8 @@ impl Engine {
     }
 
     /// Reads a whole message out of the sender's memory, if the kernel lets us.
-    fn read_peer(&mut self, index: Index, process: usize, address: u64, bytes: usize) -> bool {
+    fn read_peer(&mut self, index: Index, process: usize, rts: &Rts, bytes: usize) -> bool {
+        let address = rts.address;
         let pid = self.peer(process as u32).page.pid.load(Ordering::Relaxed);
         let transport = &self.transport;
         let readable = self
@@ -317,6 +319,11 @@ impl Engine {
             .of(process)
             .readable
             .get_or_insert_with(|| transport.readable(process as u32).is_some());
+        if let Some(offer) = offers::offer_of(rts.token) {
+            let read = *readable && self.read_offered(index, process, offer, address, bytes);
+            self.peers.of(process).readable = Some(read);
+            return read;
+        }
         let read = *readable
             && (bytes == 0
                 || self
@@ -446,6 +453,9 @@ impl Engine {
         if let Some(index) = self.posted.take(key) {
             self.meet(index, key, rts.total as usize);
             self.answer(index, process, packet.flags, rts);
+            if bytes < eager {
+                self.begin_timing(index);
+            }
             if bytes > 0 {
                 self.put_arrival(index, packet, first);
             }

@@ -76,6 +76,14 @@ impl Limit {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn learning(self) -> Limit {
+        Limit {
+            learns: true,
+            ..self
+        }
+    }
+
     /// Whether receivers find out what is faster.
     pub(super) fn learns(&self) -> bool {
         self.learns

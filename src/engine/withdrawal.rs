@@ -36,6 +36,10 @@ impl Engine {
             self.requests.release(index);
             return;
         }
+        if self.keep_if_offered(index) {
+            self.requests.release(index);
+            return;
+        }
         let request = self.requests.at(index);
         let is_send = matches!(request.kind, Kind::Send(_));
         if is_send && request.protocol == Protocol::Read && request.answer == Answer::Awaited {

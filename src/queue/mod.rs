@@ -10,6 +10,7 @@ pub mod frames;
 #[cfg(all(test, loom))]
 mod models;
 pub mod named_lock;
+pub mod offers;
 pub mod posts;
 pub mod range_lock;
 pub mod relocation;

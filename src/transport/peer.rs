@@ -13,6 +13,7 @@ use super::paged::Paged;
 use super::waits;
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
+use crate::queue::offers::Offers;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use parking_lot::RwLock;
@@ -53,6 +54,8 @@ pub struct Page {
     revoked: AtomicU32,
     /// Not zero when another process has asked it for something that it does in its next wait (`engine/tasks.rs`).
     pub asked: AtomicU32,
+    /// Messages that others may read out of its memory although their sends may be complete (`engine/offers.rs`).
+    pub offers: Offers,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -79,6 +82,7 @@ pub const SHAPE: u64 = shape::combine(&[
         lost,
         revoked,
         asked,
+        offers,
         calls,
     }),
 ]);

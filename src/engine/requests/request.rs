@@ -34,6 +34,8 @@ pub enum Answer {
     /// None is expected.
     NotWanted,
     Awaited,
+    /// Awaited, of a message that is on offer ([`crate::engine::offers`]): the send may be complete before.
+    Offered,
     /// Awaited, and MPI_Cancel was called ([`crate::engine::cancel`]).
     Marked,
     Come,

@@ -58,6 +58,18 @@ const CANCELS: [&str; 9] = [
     "CANCEL finds nothing",
 ];
 
+/// What became of offers.
+const OFFERS: [&str; 8] = [
+    "offers waited for",
+    "offers kept",
+    "offer read in time",
+    "offer read, kept",
+    "offer refused",
+    "offer refused, kept",
+    "offer not readable",
+    "offer not readable, kept",
+];
+
 fn plays(seeds: std::ops::Range<u64>) -> Reached {
     let mut reached = Reached::default();
     for seed in seeds {
@@ -71,7 +83,8 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
     let reached = plays(0..150);
-    for what in ANSWERS.iter().chain(&PLACES).chain(&QUEUED).chain(&CANCELS) {
+    let all = [&ANSWERS[..], &PLACES, &QUEUED, &CANCELS, &OFFERS];
+    for what in all.into_iter().flatten() {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }
 }

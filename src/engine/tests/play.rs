@@ -8,6 +8,7 @@ use crate::datatype;
 use crate::engine::Engine;
 use crate::engine::dispatch::Limits;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
+use crate::engine::offers::Receiver;
 use crate::engine::packets;
 use crate::engine::progress::Handled;
 use crate::engine::requests::{Answer, Index, Mode, NOT_POSTED, Phase};
@@ -108,7 +109,7 @@ impl Play {
         };
         let (job, mut engines) = build(&shape);
         let oversubscribed = dice.one_in(2);
-        let limits = Limits::of(
+        let mut limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             Limit::of(
                 dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
@@ -117,7 +118,15 @@ impl Play {
             dice.one_of(&[usize::MAX, 1000, 100_000]),
             dice.one_of(&[usize::MAX, usize::MAX, 1, 8, 50]),
         );
+        let offers = dice.one_in(2);
+        if offers {
+            limits.single_copy = limits.single_copy.learning();
+            limits.patience = dice.one_of(&[0, 0, u64::MAX]);
+        }
         for engine in &mut engines {
+            if offers {
+                engine.prefer_reading();
+            }
             engine.transport.set_oversubscribed(oversubscribed);
             engine
                 .transport
@@ -395,7 +404,7 @@ impl Play {
         let packets = self.dice.one_of(&[1, 1, 2, 5, 40]);
         for _ in 0..packets {
             let Some(packet) = self.engines[at].transport.peek() else {
-                return;
+                return self.look_at_offers(at, reached);
             };
             if packet.kind == packets::CTS {
                 note(&mut self.engines[at], &packet, reached);
@@ -412,6 +421,24 @@ impl Play {
                 *reached.entry("CANCEL finds nothing").or_default() += 1;
             }
             engine.transport.done(&packet);
+            self.overwrite(at);
+        }
+    }
+
+    /// A vain poll: perhaps receivers of offers are late.
+    fn look_at_offers(&mut self, at: usize, reached: &mut Reached) {
+        let engine = &mut self.engines[at];
+        if engine.offers.are_waiting() {
+            engine.look_at_offers();
+            for process in 0..engine.transport.table().size() {
+                // Otherwise few messages were offered to receivers that are late.
+                engine.peers.of(process).offers = Receiver::default();
+            }
+            let name = match engine.offers.are_waiting() {
+                true => "offers waited for",
+                false => "offers kept",
+            };
+            *reached.entry(name).or_default() += 1;
             self.overwrite(at);
         }
     }

@@ -3,6 +3,7 @@
 use super::{Fate, Play, Reached, Receive, TAG_OF_SMALL, content};
 use crate::engine::Engine;
 use crate::engine::dispatch::Outgoing;
+use crate::engine::offers::offer_of;
 use crate::engine::packets::{self, Cts, Placed};
 use crate::engine::requests::{Answer, Phase};
 use crate::error::Class;
@@ -128,6 +129,19 @@ pub(super) fn note_place(engine: &mut Engine, packet: &Packet, reached: &mut Rea
 /// Notes in which state a send is whose CTS is here.
 pub(super) fn note(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
     let cts = engine.decode::<Cts>(packet);
+    if let Some(offer) = offer_of(cts.sender) {
+        let is_kept = engine.requests.at(engine.offers.request(offer)).detached;
+        let name = match (packet.flags & !packets::RTS_ADDRESS, is_kept) {
+            (packets::FIN, false) => "offer read in time",
+            (packets::FIN, true) => "offer read, kept",
+            (packets::REFUSED, false) => "offer refused",
+            (packets::REFUSED, true) => "offer refused, kept",
+            (_, false) => "offer not readable",
+            (_, true) => "offer not readable, kept",
+        };
+        *reached.entry(name).or_default() += 1;
+        return;
+    }
     let request = engine.requests.at(cts.sender);
     let gone = request.moved >= request.eager_part as usize;
     if request.answer == Answer::Marked {
