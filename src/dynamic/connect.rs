@@ -90,9 +90,10 @@ pub(super) fn begin<'a, T>(
 /// The root has a connection, or an error that all get.
 pub(super) fn meet(side: &Side<'_>, socket: Result<Option<Socket>>) -> Result<&'static Comm> {
     let (socket, told) = match socket {
-        Ok(socket) => (socket, Ok(Vec::new())),
+        Ok(socket) => (socket, Ok(true)),
         Err(error) => (None, Err(error)),
     };
+    let told = (side.own.rank() == side.root).then_some(told);
     tell_all(&side.own, side.root, told)?;
     side.meet(socket)
 }

@@ -4,7 +4,8 @@
 //! all of both groups are told: all come to the same answer.
 
 use super::background;
-use super::card::Card;
+use super::card::{Card, FarCard, Offered};
+use super::codec::{decode, encode};
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
 use crate::connections::far;
@@ -20,31 +21,14 @@ use std::time::Duration;
 const TIME: f64 = 30.0;
 /// For one address to answer, and for a word of somebody who has connected.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-const COOKIE_BYTES: usize = 16;
 /// Cookie and place.
-const GREETING_BYTES: usize = COOKIE_BYTES + 4;
+type Greeting = (u128, u32);
+const GREETING_BYTES: usize = 16 + 4;
 const READY: u8 = b'+';
 
 /// Whether two processes reach each other over the fabric only.
 pub fn are_far(one: &Card, other: &Card) -> bool {
     one.name.job != other.name.job && one.host != other.host
-}
-
-/// What a process tells all of both groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FarCard {
-    /// Provider, address and word, as the fabric has them.
-    pub fabric: String,
-    pub provider: String,
-    pub entry: u32,
-    pub is_loopback: bool,
-    pub machine: u64,
-    pub settings: String,
-    pub host: String,
-    /// Where it waits for life lines, if it does.
-    pub addresses: Vec<IpAddr>,
-    pub port: u16,
-    pub cookie: u128,
 }
 
 /// As [`FarCard`], or why there is none.
@@ -102,94 +86,16 @@ pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, O
     (Ok(card), Some(offer), Some(Waiting { reception, cookie }))
 }
 
-impl FarCard {
-    const LINES: usize = 10;
-
-    fn lines(&self) -> String {
-        let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
-        [
-            self.fabric.clone(),
-            self.provider.clone(),
-            self.entry.to_string(),
-            self.is_loopback.to_string(),
-            self.machine.to_string(),
-            self.settings.clone(),
-            self.host.clone(),
-            addresses.join(","),
-            self.port.to_string(),
-            self.cookie.to_string(),
-        ]
-        .map(|line| line.replace('\n', " "))
-        .join("\n")
-    }
-
-    fn of_lines(text: &str) -> Option<FarCard> {
-        let lines: Vec<&str> = text.split('\n').collect();
-        let lines: [&str; FarCard::LINES] = lines.try_into().ok()?;
-        let [
-            fabric,
-            provider,
-            entry,
-            is_loopback,
-            machine,
-            settings,
-            host,
-            addresses,
-            port,
-            cookie,
-        ] = lines;
-        let addresses = addresses.split(',').filter(|text| !text.is_empty());
-        Some(FarCard {
-            fabric: fabric.to_owned(),
-            provider: provider.to_owned(),
-            entry: entry.parse().ok()?,
-            is_loopback: is_loopback.parse().ok()?,
-            machine: machine.parse().ok()?,
-            settings: settings.to_owned(),
-            host: host.to_owned(),
-            addresses: addresses
-                .map(str::parse)
-                .collect::<std::result::Result<_, _>>()
-                .ok()?,
-            port: port.parse().ok()?,
-            cookie: cookie.parse().ok()?,
-        })
-    }
-}
-
-/// As a text; the empty one is for a process that has nothing to tell.
-pub fn encode(told: Option<&Told>) -> String {
-    match told {
-        None => String::new(),
-        Some(Ok(card)) => format!("+{}", card.lines()),
-        Some(Err(text)) => format!("-{text}"),
-    }
-}
-
-/// What [`encode`] made a text of.
-pub fn decode(text: &str) -> Option<Told> {
-    if text.is_empty() {
-        return None;
-    }
-    Some(match text.split_at_checked(1) {
-        Some(("+", lines)) => {
-            FarCard::of_lines(lines).ok_or_else(|| "it is of another build of oxmpi".to_owned())
-        }
-        Some(("-", why)) => Err(why.to_owned()),
-        _ => Err("it sends nonsense".to_owned()),
-    })
-}
-
-/// A group: cards, and what those that are far from somebody have told.
-pub type Group<'a> = (&'a [Card], &'a [Option<Told>]);
+/// A group: cards, and what each process offers.
+pub type Group<'a> = (&'a [Card], &'a [Offered]);
 
 /// Whether messages between two groups can go over the fabric. All of both come to the same answer.
 ///
 /// Errors: MPI_ERR_OTHER, a process has no fabric, or providers or settings of two differ.
 pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
     for (group, of_whom) in [(ours, "this"), (theirs, "the other")] {
-        for (rank, told) in group.1.iter().enumerate() {
-            if let Some(Err(text)) = told {
+        for (rank, offered) in group.1.iter().enumerate() {
+            if let Some(Err(text)) = &offered.far {
                 return fail!(
                     Class::Other,
                     "rank {rank} of {of_whom} group has no fabric, which messages between hosts need: {text}"
@@ -197,9 +103,9 @@ pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
             }
         }
     }
-    for (rank, (card, told)) in ours.0.iter().zip(ours.1).enumerate() {
-        for (other, (their_card, their_told)) in theirs.0.iter().zip(theirs.1).enumerate() {
-            let (Some(Ok(one)), Some(Ok(two))) = (told, their_told) else {
+    for (rank, (card, offered)) in ours.0.iter().zip(ours.1).enumerate() {
+        for (other, (their_card, theirs)) in theirs.0.iter().zip(theirs.1).enumerate() {
+            let (Some(Ok(one)), Some(Ok(two))) = (&offered.far, &theirs.far) else {
                 continue;
             };
             if are_far(card, their_card) {
@@ -282,9 +188,8 @@ fn greet(
         .max(Duration::from_millis(1));
     let mut stream = TcpStream::connect_timeout(&address, limit)?;
     stream.set_read_timeout(Some(deadline.left().max(Duration::from_millis(1))))?;
-    let mut greeting = card.cookie.to_le_bytes().to_vec();
-    greeting.extend((place as u32).to_le_bytes());
-    stream.write_all(&greeting)?;
+    let greeting: Greeting = (card.cookie, place as u32);
+    stream.write_all(&encode(&greeting))?;
     let mut answer = [0u8];
     stream.read_exact(&mut answer)?;
     match answer[0] {
@@ -340,12 +245,11 @@ impl Waiting {
 
     /// `None`: a stranger, or somebody who has gone.
     fn hear(&self, mut stream: TcpStream, greeting: &[u8]) -> Option<(usize, TcpStream)> {
-        let (cookie, place) = greeting.split_first_chunk::<COOKIE_BYTES>()?;
-        if u128::from_le_bytes(*cookie) != self.cookie {
+        let (cookie, place) = decode::<Greeting>(greeting)?;
+        if cookie != self.cookie {
             return None;
         }
         stream.set_nonblocking(false).ok()?;
-        let place = u32::from_le_bytes(place.try_into().ok()?);
         stream.write_all(&[READY]).ok()?;
         Some((place as usize, stream))
     }
@@ -383,20 +287,18 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_told_comes_back() {
-        for told in [Ok(far_card("net")), Err("no library".to_owned())] {
-            assert_eq!(decode(&encode(Some(&told))), Some(told));
+    fn offered(told: Told) -> Offered {
+        Offered {
+            segment: None,
+            far: Some(told),
         }
-        assert_eq!(decode(&encode(None)), None);
-        assert!(decode("+nonsense").unwrap().is_err());
     }
 
     #[test]
     fn both_sides_of_a_difference_are_named() {
         let (ours, theirs) = ([card(1, 1)], [card(2, 2)]);
         let compared = |one: Told, two: Told| {
-            let result = compare((&ours, &[Some(one)]), (&theirs, &[Some(two)]));
+            let result = compare((&ours, &[offered(one)]), (&theirs, &[offered(two)]));
             result.err().map(|error| error.text().to_owned())
         };
         assert_eq!(compared(Ok(far_card("net")), Ok(far_card("net"))), None);
@@ -422,8 +324,8 @@ mod tests {
         // Those of one host need no fabric.
         let here = [card(2, 1)];
         let near = compare(
-            (&ours, &[Some(Ok(far_card("net")))]),
-            (&here, &[Some(Ok(far_card("tcp")))]),
+            (&ours, &[offered(Ok(far_card("net")))]),
+            (&here, &[offered(Ok(far_card("tcp")))]),
         );
         assert!(near.is_ok());
     }

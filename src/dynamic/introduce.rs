@@ -3,14 +3,15 @@
 //! Cards go over the communicators that there are: all to all of a group, and between the leaders. As in a meeting, what fails on one
 //! process fails on all of both groups.
 
-use super::card::Card;
+use super::card::{Card, Offered};
+use super::codec::{Coded, coded, decode, encode};
 use super::job;
 use super::means::{Means, Setting};
-use super::meeting::{gather, listed, unlisted};
-use crate::coll::{CollContext, allgather_on, block_on};
+use super::meeting::gather;
+use crate::coll::{CollContext, block_on};
 use crate::connections::{self, Hold};
 use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Error, Result};
 use crate::group::names::{self, Name};
 
 /// A card, and which processes of the other group its owner has not met: a bit each.
@@ -19,11 +20,7 @@ struct Entry {
     misses: Vec<u8>,
 }
 
-/// What all of both groups have brought.
-struct Round {
-    ours: Vec<Entry>,
-    theirs: Vec<Entry>,
-}
+coded!(Entry: card misses);
 
 impl Entry {
     fn misses(&self, rank: usize) -> bool {
@@ -42,16 +39,20 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     };
     let card = Card::own(job()?);
     let misses = misses(theirs);
-    let known = swap(own, inter, &card, &misses)?;
+    let ours = gather(own, &Entry { card, misses })?;
+    let theirs: Vec<Entry> = swap(own, inter, &ours)?;
+    if theirs.is_empty() {
+        return Err(nonsense());
+    }
     let me = own.rank() as usize;
-    for (rank, theirs) in known.theirs.iter().enumerate() {
+    for (rank, theirs) in theirs.iter().enumerate() {
         // It has ended the connection, and this process's other communicators with its job have kept it until now.
-        if theirs.misses(me) && !known.ours[me].misses(rank) {
+        if theirs.misses(me) && !ours[me].misses(rank) {
             connections::forget(names::number_or_new(theirs.card.name));
         }
     }
     let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };
-    let (ours, theirs) = (cards(&known.ours), cards(&known.theirs));
+    let (ours, theirs) = (cards(&ours), cards(&theirs));
     let setting = Setting {
         function: own.function,
         // The group of the smaller name, as the other sees it, too.
@@ -59,15 +60,14 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
         place: me as u32,
     };
     let mut means = Means::prepare(setting, &card, &ours, &theirs);
-    let our_means = gather(own, means.told().as_bytes())?;
-    let told = block_on(inter.swap_any(own, listed(&our_means).into()))?;
-    let their_means = unlisted(&told);
+    let our_means = gather(own, &means.offered())?;
+    let their_means: Vec<Offered> = swap(own, inter, &our_means)?;
     let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
     let [all] = block_on(everywhere(own, [joined.is_ok()]))?;
-    let told = block_on(inter.swap_any(own, Box::new([u8::from(all)])))?;
+    let they_have: bool = swap(own, inter, &all)?;
     drop(means);
     let (_, holds) = joined?;
-    if !all || told.first() != Some(&1) {
+    if !(all && they_have) {
         return Err(Error::new(
             Class::Other,
             format!(
@@ -90,41 +90,12 @@ fn misses(theirs: &[Name]) -> Vec<u8> {
     misses
 }
 
-/// Each process brings a card and a few bytes, as many as all of its group; all get those of all.
-fn swap(
-    own: &CollContext<'_>,
-    inter: &InterContext<'_>,
-    card: &Card,
-    more: &[u8],
-) -> Result<Round> {
-    let (rank, size) = (own.rank() as usize, own.size() as usize);
-    let each = Card::BYTES + more.len();
-    let mut mine = card.encode();
-    mine.extend(more);
-    let mut all = vec![0; size * each].into_boxed_slice();
-    all[rank * each..][..each].copy_from_slice(&mine);
-    block_on(allgather_on(own, &mut all, each))?;
-    let mut told = Vec::from((each as u32).to_le_bytes());
-    told.extend(&all);
-    let told = block_on(inter.swap_any(own, told.into()))?;
-    let (their_each, theirs) = told.split_at(4.min(told.len()));
-    let their_each = their_each.try_into().map_or(0, u32::from_le_bytes) as usize;
-    let theirs = entries(theirs, their_each);
-    if theirs.is_empty() {
-        return fail!(Class::Other, "the other group sends nonsense");
-    }
-    let ours = entries(&all, each);
-    Ok(Round { ours, theirs })
+/// Gives the other group what this one's leader has, and all members what the other's leader has.
+fn swap<T: Coded>(own: &CollContext<'_>, inter: &InterContext<'_>, mine: &T) -> Result<T> {
+    let theirs = block_on(inter.swap_any(own, encode(mine).into()))?;
+    decode(&theirs).ok_or_else(nonsense)
 }
 
-fn entries(bytes: &[u8], each: usize) -> Vec<Entry> {
-    let entry = |bytes: &[u8]| {
-        let card = Card::decode_all(&bytes[..Card::BYTES]).pop()?;
-        let misses = bytes[Card::BYTES..].to_vec();
-        Some(Entry { card, misses })
-    };
-    match each >= Card::BYTES {
-        true => bytes.chunks_exact(each).filter_map(entry).collect(),
-        false => Vec::new(),
-    }
+fn nonsense() -> Error {
+    Error::new(Class::Other, "the other group sends nonsense")
 }

@@ -1,8 +1,8 @@
 //! How the processes of two groups that meet reach each other: by a segment that those of a host share, else over the fabric.
 
 use super::background;
-use super::card::{Card, Remote};
-use super::far::{self, FarCard, Told, Waiting, are_far};
+use super::card::{Card, FarCard, Offered, Remote};
+use super::far::{self, Told, Waiting, are_far};
 use crate::connections::far::{FarPeer, Guest, Offer, connect, take_back};
 use crate::connections::{self, Hold, NearPeer};
 use crate::constructors::is_met;
@@ -35,9 +35,6 @@ pub struct Means {
     waiting: Option<Waiting>,
 }
 
-/// Cards of a group, and what each process has made.
-type Both<'a> = (&'a [Card], &'a [Vec<u8>]);
-
 impl Drop for Means {
     fn drop(&mut self) {
         if let Some(offer) = &self.offer {
@@ -66,16 +63,11 @@ impl Means {
         means
     }
 
-    /// As a text for all of both groups: the segment in the first line, then what [`far::encode`] makes.
-    pub fn told(&self) -> String {
-        let far = far::encode(self.far.as_ref());
-        match (&self.segment, far.as_str()) {
-            (None, "") => String::new(),
-            (None, far) => format!("\n{far}"),
-            (Some(segment), far) => {
-                let remote = Remote::of(segment);
-                format!("{} {}\n{far}", remote.fd, remote.inode)
-            }
+    /// For all of both groups.
+    pub fn offered(&self) -> Offered {
+        Offered {
+            segment: self.segment.as_ref().map(Remote::of),
+            far: self.far.clone(),
         }
     }
 
@@ -83,32 +75,26 @@ impl Means {
     pub fn join(
         &mut self,
         own: &Card,
-        ours: Both<'_>,
-        theirs: Both<'_>,
+        ours: far::Group<'_>,
+        theirs: far::Group<'_>,
     ) -> Result<(Group, Vec<Hold>)> {
         let numbers: Vec<u32> = theirs
             .0
             .iter()
             .map(|card| names::number_or_new(card.name))
             .collect();
-        let (our_means, their_means) = (read_all(ours.1), read_all(theirs.1));
-        let far_of = |all: &[Made]| -> Vec<Option<Told>> {
-            all.iter().map(|made| made.far.clone()).collect()
-        };
-        let (our_far, their_far) = (far_of(&our_means), far_of(&their_means));
-        far::compare((ours.0, &our_far), (theirs.0, &their_far))?;
+        far::compare(ours, theirs)?;
         let mut holds = Vec::new();
         let is_new = |card: &&Card| !is_known(card);
         let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
         if near.any(|card| is_new(&card)) {
-            let (accepting, connecting) = match self.setting.accepts {
-                true => ((ours.0, &our_means), (theirs.0, &their_means)),
-                false => ((theirs.0, &their_means), (ours.0, &our_means)),
+            let both = match self.setting.accepts {
+                true => [ours, theirs],
+                false => [theirs, ours],
             };
-            let both = [accepting, connecting];
             let both = both
                 .iter()
-                .flat_map(|(cards, made)| cards.iter().zip(made.iter()));
+                .flat_map(|(cards, made)| cards.iter().zip(*made));
             let here: Vec<(&Card, Option<Remote>)> = both
                 .filter(|(card, _)| card.host == own.host)
                 .map(|(card, made)| (card, made.segment))
@@ -118,11 +104,11 @@ impl Means {
         let far: Vec<(usize, &Card, &FarCard)> = theirs
             .0
             .iter()
-            .zip(&their_far)
+            .zip(theirs.1)
             .enumerate()
             .filter(|(_, (card, _))| are_far(own, card) && is_new(card))
-            .filter_map(|(place, (card, told))| {
-                let told = told.as_ref()?.as_ref().ok()?;
+            .filter_map(|(place, (card, made))| {
+                let told = made.far.as_ref()?.as_ref().ok()?;
                 Some((place, card, told))
             })
             .collect();
@@ -168,35 +154,6 @@ impl Means {
             lifeline,
         });
         connect(invitation, met.collect())
-    }
-}
-
-/// What another process has made.
-#[derive(Default)]
-struct Made {
-    segment: Option<Remote>,
-    far: Option<Told>,
-}
-
-fn read_all(all: &[Vec<u8>]) -> Vec<Made> {
-    all.iter().map(|bytes| read(bytes)).collect()
-}
-
-/// What [`Means::told`] made a text of.
-fn read(bytes: &[u8]) -> Made {
-    let text = String::from_utf8_lossy(bytes);
-    let Some((segment, far)) = text.split_once('\n') else {
-        return Made::default();
-    };
-    let segment = segment.split_once(' ').and_then(|(fd, inode)| {
-        Some(Remote {
-            fd: fd.parse().ok()?,
-            inode: inode.parse().ok()?,
-        })
-    });
-    Made {
-        segment,
-        far: far::decode(far),
     }
 }
 

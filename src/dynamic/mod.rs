@@ -4,7 +4,8 @@
 //! all ranks of the communicator, and nobody waits.
 
 mod background;
-mod card;
+pub mod card;
+pub mod codec;
 mod command;
 mod connect;
 mod far;

@@ -419,6 +419,19 @@ impl Socket {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
+    /// Gives the other side these bytes for its own.
+    ///
+    /// Errors: MPI_ERR_PORT, the connection is lost.
+    pub fn swap(&mut self, mine: &[u8], connects: bool) -> Result<Vec<u8>> {
+        if connects {
+            self.send(mine)?;
+            return self.receive();
+        }
+        let theirs = self.receive()?;
+        self.send(mine)?;
+        Ok(theirs)
+    }
+
     /// Sends a length and so many bytes.
     ///
     /// Errors: MPI_ERR_PORT, the connection is lost.

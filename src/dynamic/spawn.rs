@@ -71,12 +71,11 @@ pub fn spawn(
         }
     };
     let (codes, started) = match commands.map(|commands| start(function, &commands)) {
-        None => (Vec::new(), Ok(None)),
-        Some((codes, started)) => (codes, started.map(Some)),
+        None => (None, Ok(None)),
+        Some((codes, started)) => (Some(Ok(codes)), started.map(Some)),
     };
-    let codes = tell_all(&side.own, side.root, Ok(encode(&codes)));
-    let codes = match codes {
-        Ok(codes) => decode(&codes),
+    let codes = match tell_all(&side.own, side.root, codes) {
+        Ok(codes) => codes,
         Err(error) => {
             return Spawned {
                 comm: Err(error),
@@ -112,21 +111,6 @@ pub fn spawn(
         connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
     }
     Spawned { comm, codes }
-}
-
-fn encode(codes: &[(u32, i32)]) -> Vec<u8> {
-    let words = codes
-        .iter()
-        .flat_map(|(count, code)| [*count, code.cast_unsigned()]);
-    words.flat_map(u32::to_le_bytes).collect()
-}
-
-fn decode(bytes: &[u8]) -> Codes {
-    let word = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap_or_default());
-    let pairs = bytes.chunks_exact(8).map(|pair| pair.split_at(4));
-    pairs
-        .map(|(count, code)| (word(count), word(code).cast_signed()))
-        .collect()
 }
 
 /// Has the launcher start the processes, at the root. The error code of each, and the port that they connect to.
@@ -250,6 +234,7 @@ fn meet_parents_now() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamic::codec;
     use crate::info::Info;
 
     fn command(processes: u32, soft: Option<&str>) -> Command {
@@ -269,7 +254,7 @@ mod tests {
     fn codes_come_back_whatever_the_number_of_processes() {
         let commands = [command(3, None), command(u32::MAX, Some("2,2000000000"))];
         let codes = spread(&commands, &[0, 0, 42, 0, 0]);
-        assert_eq!(decode(&encode(&codes)), codes);
+        assert_eq!(codec::decode(&codec::encode(&codes)), Some(codes.clone()));
         let all: u64 = codes.iter().map(|(count, _)| u64::from(*count)).sum();
         assert_eq!(all, 3 + u64::from(u32::MAX));
         assert_eq!(codes.last(), Some(&(u32::MAX - 2, Class::Spawn.value())));
