@@ -3,9 +3,9 @@
 //! Invariant: whether two processes are far from each other follows from their cards, and whether their fabrics go together from what
 //! all of both groups are told: all come to the same answer.
 
-use super::background;
 use super::card::{Card, FarCard, Offered};
 use super::codec::{decode, encode};
+use super::conversation::Conversation;
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
 use crate::connections::far;
@@ -43,9 +43,12 @@ pub struct Waiting {
 /// Somebody to whom a life line is needed: place in its group, and its card.
 pub type Wanted = Vec<(usize, FarCard)>;
 
-/// What this process tells in an MPI function; `waits`: as one to whom others connect.
-pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, Option<Waiting>) {
-    let run = |open: far::Open| match background::run(function, move || Ok(open())) {
+/// What this process tells; `waits`: as one to whom others connect.
+pub fn tell(
+    conversation: &mut Conversation,
+    waits: bool,
+) -> (Told, Option<far::Offer>, Option<Waiting>) {
+    let run = |open: far::Open| match conversation.step(move |_| Ok(open())) {
         Ok(net) => net,
         Err(error) => Err(error.text().to_owned()),
     };

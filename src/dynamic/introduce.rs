@@ -5,9 +5,10 @@
 
 use super::card::{Card, Offered};
 use super::codec::{Coded, coded, decode, encode};
+use super::conversation::Conversation;
+use super::exchange::{gather, nonsense};
 use super::job;
 use super::means::{Means, Setting};
-use super::meeting::gather;
 use crate::coll::{CollContext, block_on};
 use crate::connections::{self, Hold};
 use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
@@ -39,10 +40,11 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     };
     let card = Card::own(job()?);
     let misses = misses(theirs);
-    let ours = gather(own, &Entry { card, misses })?;
+    let entry = Entry { card, misses };
+    let ours = gather(own, &entry, Some(&entry))?;
     let theirs: Vec<Entry> = swap(own, inter, &ours)?;
     if theirs.is_empty() {
-        return Err(nonsense());
+        return Err(nonsense(Class::Other));
     }
     let me = own.rank() as usize;
     for (rank, theirs) in theirs.iter().enumerate() {
@@ -54,15 +56,16 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };
     let (ours, theirs) = (cards(&ours), cards(&theirs));
     let setting = Setting {
-        function: own.function,
         // The group of the smaller name, as the other sees it, too.
         accepts: ours[0].name < theirs[0].name,
         place: me as u32,
     };
-    let mut means = Means::prepare(setting, &card, &ours, &theirs);
-    let our_means = gather(own, &means.offered())?;
+    let mut conversation = Conversation::new(own.function);
+    let mut means = Means::prepare(setting, &mut conversation, &card, &ours, &theirs);
+    let our_means = means.gather(own, &ours, &theirs)?;
     let their_means: Vec<Offered> = swap(own, inter, &our_means)?;
-    let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
+    let (ours, theirs) = ((&*ours, &*our_means), (&*theirs, &*their_means));
+    let joined = means.join(&mut conversation, &card, ours, theirs);
     let [all] = block_on(everywhere(own, [joined.is_ok()]))?;
     let they_have: bool = swap(own, inter, &all)?;
     drop(means);
@@ -93,9 +96,5 @@ fn misses(theirs: &[Name]) -> Vec<u8> {
 /// Gives the other group what this one's leader has, and all members what the other's leader has.
 fn swap<T: Coded>(own: &CollContext<'_>, inter: &InterContext<'_>, mine: &T) -> Result<T> {
     let theirs = block_on(inter.swap_any(own, encode(mine).into()))?;
-    decode(&theirs).ok_or_else(nonsense)
-}
-
-fn nonsense() -> Error {
-    Error::new(Class::Other, "the other group sends nonsense")
+    decode(&theirs).ok_or_else(|| nonsense(Class::Other))
 }

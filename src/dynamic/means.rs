@@ -1,8 +1,10 @@
 //! How the processes of two groups that meet reach each other: by a segment that those of a host share, else over the fabric.
 
-use super::background;
 use super::card::{Card, FarCard, Offered, Remote};
+use super::conversation::Conversation;
+use super::exchange::gather;
 use super::far::{self, Told, Waiting, are_far};
+use crate::coll::CollContext;
 use crate::connections::far::{FarPeer, Guest, Offer, connect, take_back};
 use crate::connections::{self, Hold, NearPeer};
 use crate::constructors::is_met;
@@ -17,8 +19,6 @@ use std::os::fd::OwnedFd;
 /// Which part this process has in a meeting.
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// The MPI function.
-    pub function: &'static str,
     /// Whether its group accepts the other one, which connects: all of both say the same.
     pub accepts: bool,
     /// Its place in its group.
@@ -45,7 +45,13 @@ impl Drop for Means {
 
 impl Means {
     /// Makes what this process needs, and is asked for.
-    pub fn prepare(setting: Setting, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
+    pub fn prepare(
+        setting: Setting,
+        conversation: &mut Conversation,
+        own: &Card,
+        ours: &[Card],
+        theirs: &[Card],
+    ) -> Means {
         let mut means = Means {
             setting,
             segment: None,
@@ -57,23 +63,41 @@ impl Means {
             means.segment = make_segment(setting.place as usize, own, ours, theirs);
         }
         if theirs.iter().any(|other| are_far(own, other)) {
-            let (told, offer, waiting) = far::tell(setting.function, setting.accepts);
+            let (told, offer, waiting) = far::tell(conversation, setting.accepts);
             (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
         }
         means
     }
 
-    /// For all of both groups.
-    pub fn offered(&self) -> Offered {
-        Offered {
+    /// What each of this group offers, by rank. How much that may be is known by the cards.
+    pub fn gather(
+        &self,
+        own: &CollContext<'_>,
+        ours: &[Card],
+        theirs: &[Card],
+    ) -> Result<Vec<Offered>> {
+        let offered = Offered {
             segment: self.segment.as_ref().map(Remote::of),
             far: self.far.clone(),
+        };
+        let is_far = |one: &Card| theirs.iter().any(|other| are_far(one, other));
+        if ours.iter().any(is_far) {
+            return gather(own, &offered, None);
         }
+        if !self.setting.accepts {
+            return Ok(vec![Offered::default(); ours.len()]);
+        }
+        let longest = Offered {
+            segment: Some(Remote { fd: 0, inode: 0 }),
+            far: None,
+        };
+        gather(own, &offered, Some(&longest))
     }
 
     /// Finds the numbers of the others, and connects with those that were not met before.
     pub fn join(
         &mut self,
+        conversation: &mut Conversation,
         own: &Card,
         ours: far::Group<'_>,
         theirs: far::Group<'_>,
@@ -113,12 +137,16 @@ impl Means {
             })
             .collect();
         if !far.is_empty() {
-            holds.push(self.join_far(&far)?);
+            holds.push(self.join_far(conversation, &far)?);
         }
         Ok((Group::new(numbers), holds))
     }
 
-    fn join_far(&mut self, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
+    fn join_far(
+        &mut self,
+        conversation: &mut Conversation,
+        far: &[(usize, &Card, &FarCard)],
+    ) -> Result<Hold> {
         let Some(offer) = &self.offer else {
             return fail!(
                 Class::Other,
@@ -126,17 +154,13 @@ impl Means {
             );
         };
         let invitation = offer.invitation;
-        let Setting {
-            function,
-            place: own_place,
-            ..
-        } = self.setting;
+        let own_place = self.setting.place;
         let wanted: far::Wanted = far
             .iter()
             .map(|(place, _, told)| (*place, (*told).clone()))
             .collect();
         let waiting = self.waiting.take();
-        let mut lines = background::run(function, move || match waiting {
+        let mut lines = conversation.step(move |_| match waiting {
             Some(waiting) => waiting.until_reached(wanted),
             None => far::reach(own_place as usize, wanted),
         })?;

@@ -4,50 +4,39 @@
 //! Each group has an id for what it receives, and tells it the other (paper 004). Invariant: what fails on one process fails on all of
 //! both groups, and nothing that was made is left.
 
-use super::background;
 use super::card::{Card, Hello, Offered};
 use super::codec::{Coded, decode, encode};
+use super::conversation::Conversation;
+use super::exchange::{gather, nonsense, tell_all};
 use super::means::{Means, Setting};
 use super::port::Socket;
-use crate::coll::{CollContext, allgather_on, allreduce_on, block_on};
+use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
-use crate::constructors::{everywhere, share};
+use crate::constructors::everywhere;
 use crate::context_id::{self, Creation};
 use crate::engine::{self, losses};
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Result, fail};
 use crate::launch::Job;
 use std::sync::Arc;
-
-/// Which side of the connection a group is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    Accepts,
-    Connects,
-}
 
 /// A group that meets another one.
 pub struct Side<'a> {
     pub comm: &'a Comm,
     pub own: CollContext<'a>,
     pub root: i32,
-    pub role: Role,
     pub made: Maker,
     pub job: &'static Job,
 }
 
-/// Gives all members what the root has, or its error. Only the root brings something.
-pub fn tell_all<T: Coded>(
-    own: &CollContext<'_>,
-    root: i32,
-    at_root: Option<Result<T>>,
-) -> Result<T> {
-    let mut bytes = at_root.as_ref().map(encode).unwrap_or_default().into();
-    block_on(share(own, &mut bytes, root))?;
-    at_root.unwrap_or_else(|| decode(&bytes).unwrap_or_else(|| Err(nonsense())))
-}
+/// Error codes of processes, each with the number of those that have it: a program may ask for any number.
+pub type Codes = Vec<(u32, i32)>;
 
-fn nonsense() -> Error {
-    Error::new(Class::Port, "the other group sends nonsense")
+/// How the root gets a connection, in the thread of the conversation. MPI_Comm_spawn has codes for all of its group, too, whatever becomes of it.
+pub type Opening = Box<dyn FnOnce() -> (Codes, Result<Socket>) + Send>;
+
+/// An [`Opening`] without codes.
+pub fn opening(open: impl FnOnce() -> Result<Socket> + Send + 'static) -> Opening {
+    Box::new(|| (Codes::new(), open()))
 }
 
 impl Side<'_> {
@@ -65,44 +54,48 @@ impl Side<'_> {
         }
     }
 
-    /// Meets the other group over a connection that the root has.
+    /// Meets the other group; only the root has an opening. `codes` become those of the root's.
     ///
-    /// Errors: on all of both groups, MPI_ERR_PORT if the connection is lost, MPI_ERR_OTHER if some cannot reach some of the others.
-    pub fn meet(&self, socket: Option<Socket>) -> Result<&'static Comm> {
-        let function = self.own.function;
+    /// Errors: on all of both groups, of the opening; MPI_ERR_PORT if the connection is lost, MPI_ERR_OTHER if some cannot reach some of
+    /// the others.
+    pub fn meet(&self, opening: Option<Opening>, codes: &mut Codes) -> Result<&'static Comm> {
         let id = block_on(context_id::allocate(&self.own, Creation::whole(self.comm)))?.context;
-        let made = self.meet_as(id, socket, function);
+        let made = self.meet_as(id, opening, codes);
         made.inspect_err(|_| context_id::release(id))
     }
 
     fn meet_as(
         &self,
         id: u32,
-        mut socket: Option<Socket>,
-        function: &'static str,
+        opening: Option<Opening>,
+        codes: &mut Codes,
     ) -> Result<&'static Comm> {
+        let function = self.own.function;
+        let mut conversation = Conversation::new(function);
         let card = Card::own(self.job);
-        let ours = gather(&self.own, &card)?;
-        let hello = Hello {
-            context: id,
-            cards: ours.clone(),
-        };
-        let hello: Hello = self.swap(&mut socket, &hello)?;
-        let (their_id, theirs) = (hello.context, hello.cards);
-        if theirs.is_empty() {
-            return Err(nonsense());
-        }
+        let ours = gather(&self.own, &card, Some(&card))?;
+        let opened = opening.map(|opening| {
+            let hello = Hello {
+                context: id,
+                cards: ours.clone(),
+            };
+            conversation.step(move |socket| Ok(begin(opening, &hello, socket)))
+        });
+        let (told, met) = tell_all(&self.own, self.root, opened)?;
+        *codes = told;
+        let (accepts, theirs) = met?;
+        let (their_id, theirs) = (theirs.context, theirs.cards);
         let setting = Setting {
-            function,
-            accepts: self.role == Role::Accepts,
+            accepts,
             place: self.comm.rank() as u32,
         };
-        let mut means = Means::prepare(setting, &card, &ours, &theirs);
-        let our_means = gather(&self.own, &means.offered())?;
-        let their_means: Vec<Offered> = self.swap(&mut socket, &our_means)?;
-        let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
+        let mut means = Means::prepare(setting, &mut conversation, &card, &ours, &theirs);
+        let our_means = means.gather(&self.own, &ours, &theirs)?;
+        let their_means: Vec<Offered> = self.swap(&mut conversation, &our_means)?;
+        let (ours, theirs) = ((&*ours, &*our_means), (&*theirs, &*their_means));
+        let joined = means.join(&mut conversation, &card, ours, theirs);
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
-        let they_have = self.swap(&mut socket, &all)?;
+        let they_have = self.swap(&mut conversation, &all)?;
         drop(means);
         // Until the communicator uses the connections itself.
         let (remote, _holds) = joined?;
@@ -128,40 +121,35 @@ impl Side<'_> {
     }
 
     /// Gives the other group what this one's root has, and all members what the other's root has.
-    fn swap<T: Coded + Send + 'static>(&self, socket: &mut Option<Socket>, mine: &T) -> Result<T> {
-        let at_root = socket.take().map(|mut taken| {
-            let (frame, connects) = (encode(mine), self.role == Role::Connects);
-            let (back, theirs) = background::run(self.own.function, move || {
-                let theirs = taken.swap(&frame, connects);
-                Ok((taken, theirs))
-            })?;
-            *socket = Some(back);
-            decode(&theirs?).ok_or_else(nonsense)
+    fn swap<T: Coded + Send + 'static>(
+        &self,
+        conversation: &mut Conversation,
+        mine: &T,
+    ) -> Result<T> {
+        let at_root = (self.own.rank() == self.root).then(|| {
+            let mine = encode(mine);
+            conversation.step(move |socket| match socket {
+                Some(socket) => decode(&socket.swap(&mine)?).ok_or_else(|| nonsense(Class::Port)),
+                None => Err(nonsense(Class::Port)),
+            })
         });
         tell_all(&self.own, self.root, at_root)
     }
 }
 
-/// What all members have to say, by rank.
-pub(super) fn gather<T: Coded>(coll: &CollContext<'_>, own: &T) -> Result<Vec<T>> {
-    let own = encode(own);
-    let mut longest = Box::from((own.len() as u32).to_le_bytes());
-    block_on(allreduce_on(coll, &mut longest, &|left, right| {
-        let larger = word(left).max(word(right));
-        right.copy_from_slice(&larger.to_le_bytes());
-        Ok(())
-    }))?;
-    let longest = word(&longest) as usize;
-    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
-    let mut all = vec![0; size * longest].into_boxed_slice();
-    all[rank * longest..][..own.len()].copy_from_slice(&own);
-    block_on(allgather_on(coll, &mut all, longest))?;
-    let each = all.chunks_exact(longest);
-    // Behind a shorter one there are zeros.
-    let each = each.map(|mut bytes| T::read(&mut bytes));
-    each.collect::<Option<_>>().ok_or_else(nonsense)
-}
-
-fn word(bytes: &[u8]) -> u32 {
-    bytes.try_into().map_or(0, u32::from_le_bytes)
+/// Gets a connection and swaps the first words, in the thread of the conversation: whether this group accepts, and what the other one says.
+fn begin(
+    opening: Opening,
+    mine: &Hello,
+    connection: &mut Option<Socket>,
+) -> (Codes, Result<(bool, Hello)>) {
+    let (codes, socket) = opening();
+    let met = socket.and_then(|socket| {
+        let socket = connection.insert(socket);
+        let theirs = decode(&socket.swap(&encode(mine))?);
+        let theirs = theirs.filter(|theirs: &Hello| !theirs.cards.is_empty());
+        let theirs = theirs.ok_or_else(|| nonsense(Class::Port))?;
+        Ok((socket.accepts, theirs))
+    });
+    (codes, met)
 }

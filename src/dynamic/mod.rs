@@ -3,11 +3,12 @@
 //! Every function that is collective takes what this rank has found wrong with its own arguments, too: the error is then one of
 //! all ranks of the communicator, and nobody waits.
 
-mod background;
 pub mod card;
 pub mod codec;
 mod command;
 mod connect;
+mod conversation;
+mod exchange;
 mod far;
 mod introduce;
 mod means;
@@ -25,9 +26,10 @@ use crate::launch::Job;
 use crate::variables::{Listed, Variable};
 pub use command::Command;
 pub use connect::{accept, connect, join};
+pub use meeting::Codes;
 use reception::Addresses;
 pub use service::{lookup_name, publish_name, unpublish_name};
-pub use spawn::{Codes, Spawned, meet_parents, parent, spawn};
+pub use spawn::{Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
 
 static CONNECT_TIMEOUT: Variable<u64> = Variable::new(

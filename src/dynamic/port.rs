@@ -23,6 +23,8 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
 /// Of a line; longer ones come from strangers.
 const LINE_BYTES: usize = 1024;
+/// Bytes that both sides may send at once.
+const SHORT: usize = 1024;
 /// Of a frame: 16 million processes.
 const FRAME_BYTES: u64 = 2 << 30;
 
@@ -44,7 +46,11 @@ struct Door {
 static PORTS: Mutex<Vec<Arc<Port>>> = Mutex::new(Vec::new());
 
 /// A connection to the root of another group.
-pub struct Socket(TcpStream);
+pub struct Socket {
+    stream: TcpStream,
+    /// Whether this side accepts the other one, which connects.
+    pub accepts: bool,
+}
 
 /// When a wait for the other side ends, and after how many seconds that is.
 #[derive(Clone, Copy)]
@@ -191,7 +197,8 @@ impl Port {
             for (stream, line) in
                 heard.map_err(|error| failed("no connection can be accepted", error))?
             {
-                door.known.extend(self.greet(Socket(stream), &line)?);
+                door.known
+                    .extend(self.greet(Socket::of(stream, true), &line)?);
             }
             if chosen.is_none() {
                 let known = std::iter::from_fn(|| door.known.pop_front());
@@ -205,7 +212,7 @@ impl Port {
                 None => {}
             }
             let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
-            let awaited = chosen.iter().map(|chosen| &chosen.socket.0);
+            let awaited = chosen.iter().map(|chosen| &chosen.socket.stream);
             door.reception.wait(awaited, left);
             // Another thread may accept at this port, too.
             MutexGuard::unlock_fair(door);
@@ -224,7 +231,7 @@ impl Port {
             Some("oxmpi-connect") if words.next() == Some(VERSION) => Ok(Some(socket)),
             Some("oxmpi-connect") => {
                 let answer = format!("oxmpi-version {VERSION}\n");
-                let _ = socket.0.write_all(answer.as_bytes());
+                let _ = socket.stream.write_all(answer.as_bytes());
                 Ok(None)
             }
             Some("oxmpi-refused") => fail!(
@@ -253,7 +260,7 @@ enum Answer {
 impl Chosen {
     /// `None`: it has gone.
     fn tell(mut socket: Socket) -> Option<Chosen> {
-        socket.0.write_all(b"oxmpi-accepted\n").ok()?;
+        socket.stream.write_all(b"oxmpi-accepted\n").ok()?;
         Some(Chosen {
             socket,
             said: Vec::new(),
@@ -264,7 +271,7 @@ impl Chosen {
     fn hear(mut self) -> Answer {
         while missing_of_line(&self.said) > 0 {
             let mut byte = [0u8];
-            match self.socket.0.read(&mut byte) {
+            match self.socket.stream.read(&mut byte) {
                 Ok(1) => self.said.push(byte[0]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !self.until.is_over() => {
@@ -316,7 +323,7 @@ pub fn connect(
             .max(Duration::from_millis(1));
         let reached = TcpStream::connect_timeout(&SocketAddr::new(address, port), limit);
         let reason = match reached {
-            Ok(stream) => match ask(Socket(stream), cookie, deadline, &may_go_on)? {
+            Ok(stream) => match ask(Socket::of(stream, false), cookie, deadline, &may_go_on)? {
                 Ok(socket) => return Ok(socket),
                 Err(text) => text,
             },
@@ -348,7 +355,7 @@ fn ask(
     let line = format!("oxmpi-connect {cookie} {VERSION}\n");
     let mut stopped = None;
     let answer = socket.prepare(Some(LOOK)).and_then(|()| {
-        socket.0.write_all(line.as_bytes())?;
+        socket.stream.write_all(line.as_bytes())?;
         socket.read_line(|| {
             stopped = may_go_on().err();
             stopped.is_none() && !deadline.is_over()
@@ -371,7 +378,7 @@ fn ask(
 fn understand(mut socket: Socket, answer: &str) -> std::result::Result<Socket, String> {
     match answer.split_once(' ') {
         None if answer == "oxmpi-accepted" => {
-            let greeted = socket.0.write_all(b"oxmpi-here\n");
+            let greeted = socket.stream.write_all(b"oxmpi-here\n");
             let greeted = greeted.and_then(|()| socket.prepare(None));
             greeted.map(|()| socket).map_err(|error| why(&error))
         }
@@ -388,16 +395,16 @@ fn is_silence(error: &std::io::Error) -> bool {
 }
 
 impl Socket {
-    /// A connection that the program has made; `stream` may be of any family.
-    pub fn of(stream: TcpStream) -> Socket {
-        Socket(stream)
+    /// `stream` may be of any family.
+    pub fn of(stream: TcpStream, accepts: bool) -> Socket {
+        Socket { stream, accepts }
     }
 
     fn prepare(&self, limit: Option<Duration>) -> std::io::Result<()> {
-        self.0.set_nonblocking(false)?;
-        let _ = self.0.set_nodelay(true);
-        end_in_silence(&self.0)?;
-        self.0.set_read_timeout(limit)
+        self.stream.set_nonblocking(false)?;
+        let _ = self.stream.set_nodelay(true);
+        end_in_silence(&self.stream)?;
+        self.stream.set_read_timeout(limit)
     }
 
     /// A line. Whenever the socket's time limit is over without a byte, `waits_on` is asked.
@@ -407,7 +414,7 @@ impl Socket {
         let mut line = Vec::new();
         let mut byte = [0u8];
         while line.len() < LINE_BYTES {
-            match self.0.read_exact(&mut byte) {
+            match self.stream.read_exact(&mut byte) {
                 Err(error) if is_silence(&error) && waits_on() => continue,
                 read => read?,
             }
@@ -422,8 +429,9 @@ impl Socket {
     /// Gives the other side these bytes for its own.
     ///
     /// Errors: MPI_ERR_PORT, the connection is lost.
-    pub fn swap(&mut self, mine: &[u8], connects: bool) -> Result<Vec<u8>> {
-        if connects {
+    pub fn swap(&mut self, mine: &[u8]) -> Result<Vec<u8>> {
+        // Few bytes find room in the kernel while the other side sends, too.
+        if !self.accepts || mine.len() <= SHORT {
             self.send(mine)?;
             return self.receive();
         }
@@ -438,7 +446,7 @@ impl Socket {
     pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
         let mut frame = (bytes.len() as u64).to_le_bytes().to_vec();
         frame.extend(bytes);
-        self.0.write_all(&frame).map_err(lost)
+        self.stream.write_all(&frame).map_err(lost)
     }
 
     /// What the other side has sent by [`Socket::send`].
@@ -446,13 +454,13 @@ impl Socket {
     /// Errors: MPI_ERR_PORT, the connection is lost.
     pub fn receive(&mut self) -> Result<Vec<u8>> {
         let mut length = [0u8; 8];
-        self.0.read_exact(&mut length).map_err(lost)?;
+        self.stream.read_exact(&mut length).map_err(lost)?;
         let length = u64::from_le_bytes(length);
         if length > FRAME_BYTES {
             return fail!(Class::Port, "the other group sends nonsense");
         }
         let mut bytes = vec![0; length as usize];
-        self.0.read_exact(&mut bytes).map_err(lost)?;
+        self.stream.read_exact(&mut bytes).map_err(lost)?;
         Ok(bytes)
     }
 }
