@@ -50,9 +50,10 @@ pub fn tell(
 ) -> (Told, Option<far::Offer>, Option<Waiting>) {
     let run = |open: far::Open| match conversation.step(move |_| Ok(open())) {
         Ok(net) => net,
-        Err(error) => Err(error.text().to_owned()),
+        Err(error) => Err(error.text()),
     };
-    let offer = match far::offer(run) {
+    let joined = super::joined().map_err(|error| error.text());
+    let offer = match joined.and_then(|(_, compared)| far::offer(compared, run)) {
         Ok(offer) => offer,
         Err(text) => return (Err(text), None, None),
     };

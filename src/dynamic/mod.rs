@@ -19,6 +19,7 @@ mod reception;
 mod service;
 mod spawn;
 
+use crate::connections::far::Compared;
 use crate::constructors;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
@@ -41,19 +42,23 @@ static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
 /// What users can set about connections to other jobs.
 pub static VARIABLES: &[&dyn Listed] = &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS];
 
-static JOB: OnceLock<&'static Job> = OnceLock::new();
+static JOB: OnceLock<(&'static Job, Compared)> = OnceLock::new();
 
-/// Says which job this process has joined.
-pub fn set_job(job: &'static Job) {
-    let _ = JOB.set(job);
+/// Says which job this process has joined, and what others compare.
+pub fn set_job(job: &'static Job, compared: Compared) {
+    let _ = JOB.set((job, compared));
     constructors::introduce_by(introduce::introduce);
 }
 
-fn job() -> Result<&'static Job> {
+fn joined() -> Result<&'static (&'static Job, Compared)> {
     match JOB.get() {
-        Some(job) => Ok(job),
+        Some(joined) => Ok(joined),
         None => fail!(Class::Other, "this process has joined no job"),
     }
+}
+
+fn job() -> Result<&'static Job> {
+    joined().map(|(job, _)| *job)
 }
 
 /// MPI_Open_port: the name of a new port of this process, at the address and TCP port that the info keys `ip_address` and `ip_port` say.
