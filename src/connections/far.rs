@@ -24,15 +24,30 @@ pub struct Compared {
     pub words: String,
 }
 
-/// What this process tells those of other hosts at a meeting.
-pub struct Offer {
-    pub invitation: Invitation,
+/// An end of the fabric, as processes of other hosts are told of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct End {
     /// Provider and address, as the fabric has them.
     pub card: String,
     pub provider: String,
+    pub entry: u32,
     /// Whether only processes of this machine reach it.
     pub is_loopback: bool,
     pub settings: String,
+}
+
+/// This process's end, for those of one meeting; what is not used is taken back.
+pub struct Offer {
+    pub invitation: Invitation,
+    pub end: End,
+}
+
+impl Drop for Offer {
+    fn drop(&mut self) {
+        if let Some(net) = enter().net() {
+            net.take_back(self.invitation);
+        }
+    }
 }
 
 /// Opens a fabric, on any thread.
@@ -70,20 +85,14 @@ pub fn offer(
     let card = net
         .card_for(invitation)
         .inspect_err(|_| net.take_back(invitation))?;
-    Ok(Offer {
-        invitation,
+    let end = End {
         card,
         provider: net.provider().to_owned(),
+        entry: invitation.entry,
         is_loopback: net.is_on_loopback(),
         settings: compared.words.clone(),
-    })
-}
-
-/// Takes an offer back that has led to nothing.
-pub fn take_back(invitation: Invitation) {
-    if let Some(net) = enter().net() {
-        net.take_back(invitation);
-    }
+    };
+    Ok(Offer { invitation, end })
 }
 
 /// A process of another job that shares no memory with this one, and is let in.

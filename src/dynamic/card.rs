@@ -2,6 +2,7 @@
 
 use super::codec::coded;
 use crate::comm::me;
+use crate::connections::far::End;
 use crate::engine;
 use crate::group::names::{self, Name};
 use crate::launch::{Job, nodes};
@@ -37,13 +38,8 @@ pub struct Card {
 /// What a process tells of its end of the fabric, and where it waits for life lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FarCard {
-    /// Provider, address and word, as the fabric has them.
-    pub fabric: String,
-    pub provider: String,
-    pub entry: u32,
-    pub is_loopback: bool,
+    pub end: End,
     pub machine: u64,
-    pub settings: String,
     pub host: String,
     /// Where it waits for life lines, if it does.
     pub addresses: Vec<IpAddr>,
@@ -69,7 +65,8 @@ pub struct Hello {
 
 coded!(Remote: fd inode);
 coded!(Card: name host birth home ranks seat node);
-coded!(FarCard: fabric provider entry is_loopback machine settings host addresses port cookie);
+coded!(End: card provider entry is_loopback settings);
+coded!(FarCard: end machine host addresses port cookie);
 coded!(Offered: segment far);
 coded!(Hello: context cards);
 
@@ -138,8 +135,11 @@ mod tests {
         assert_eq!(decode(&bytes), Some(hello));
         assert!((0..bytes.len()).all(|length| decode::<Hello>(&bytes[..length]).is_none()));
         let far = FarCard {
-            fabric: "net:0:0:00".to_owned(),
-            settings: "OXMPI_X=1\nbuild 7".to_owned(),
+            end: End {
+                card: "net:0:0:00".to_owned(),
+                settings: "OXMPI_X=1\nbuild 7".to_owned(),
+                ..End::default()
+            },
             addresses: vec!["10.0.0.1".parse().unwrap()],
             port: 99,
             cookie: u128::MAX,

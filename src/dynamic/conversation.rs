@@ -59,20 +59,20 @@ impl Conversation {
     }
 
     fn thread(&mut self) -> Result<&Sender<Step>> {
-        if self.thread.is_none() {
-            let (steps, work) = channel();
-            let converse = move || converse(&work);
-            let thread = threads::start("oxmpi-connect", STACK_BYTES, converse);
-            let thread = thread.map_err(|error| {
-                Error::new(
-                    Class::NoMem,
-                    format!("no thread can be started to wait for a connection: {error}"),
-                )
-            })?;
-            self.thread = Some((steps, thread));
-        }
-        let thread = self.thread.as_ref().map(|(steps, _)| steps);
-        thread.ok_or_else(|| Error::bare(Class::Intern))
+        let (steps, _) = match self.thread.take() {
+            Some(thread) => self.thread.insert(thread),
+            None => {
+                let (steps, work) = channel();
+                let converse = move || converse(&work);
+                let thread = threads::start("oxmpi-connect", STACK_BYTES, converse);
+                let thread = thread.map_err(|error| {
+                    let text = "no thread can be started to wait for a connection";
+                    Error::new(Class::NoMem, format!("{text}: {error}"))
+                })?;
+                self.thread.insert((steps, thread))
+            }
+        };
+        Ok(steps)
     }
 }
 

@@ -1,8 +1,9 @@
-//! What the members of a group tell each other at a meeting.
+//! What the members of a group tell each other at a meeting, and the two groups.
 
 use super::codec::{Coded, decode, encode};
+use super::conversation::Conversation;
 use crate::coll::{CollContext, allgather_on, allreduce_on, block_on};
-use crate::constructors::share;
+use crate::constructors::{InterContext, share};
 use crate::error::{Class, Error, Result};
 
 /// Bytes have come that mean nothing.
@@ -20,6 +21,33 @@ pub fn tell_all<T: Coded>(
     block_on(share(own, &mut bytes, root))?;
     let told = || decode(&bytes).unwrap_or_else(|| Err(nonsense(Class::Port)));
     at_root.unwrap_or_else(told)
+}
+
+/// The way between two groups that meet.
+pub struct Way<'a> {
+    pub own: &'a CollContext<'a>,
+    pub root: i32,
+    /// With the other root, over the connection that it has; nothing is said there if the leaders have met.
+    pub conversation: Conversation,
+    pub leaders: Option<&'a InterContext<'a>>,
+}
+
+impl Way<'_> {
+    /// Gives the other group what this one's root has, and all members what the other's root has.
+    pub fn swap<T: Coded + Send + 'static>(&mut self, mine: &T) -> Result<T> {
+        if let Some(leaders) = self.leaders {
+            let theirs = block_on(leaders.swap_any(self.own, encode(mine).into()))?;
+            return decode(&theirs).ok_or_else(|| nonsense(Class::Other));
+        }
+        let at_root = (self.own.rank() == self.root).then(|| {
+            let mine = encode(mine);
+            self.conversation.step(move |socket| match socket {
+                Some(socket) => decode(&socket.swap(&mine)?).ok_or_else(|| nonsense(Class::Port)),
+                None => Err(nonsense(Class::Port)),
+            })
+        });
+        tell_all(self.own, self.root, at_root)
+    }
 }
 
 /// What all members have to say, by rank. `longest`: a value that takes as many bytes as any of them may; `None`: they agree on a length first.

@@ -8,19 +8,17 @@ use super::codec::{decode, encode};
 use super::conversation::Conversation;
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
-use crate::connections::far;
+use crate::connections::far::{self, Offer};
 use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;
 use crate::transport::Loss;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
 /// For all life lines of a process, seconds.
 const TIME: f64 = 30.0;
-/// For one address to answer, and for a word of somebody who has connected.
-const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Cookie and place.
 type Greeting = (u128, u32);
 const GREETING_BYTES: usize = 16 + 4;
@@ -31,9 +29,6 @@ pub fn are_far(one: &Card, other: &Card) -> bool {
     one.name.job != other.name.job && one.host != other.host
 }
 
-/// As [`FarCard`], or why there is none.
-pub type Told = std::result::Result<FarCard, String>;
-
 /// Where the accepting process waits for life lines.
 pub struct Waiting {
     reception: Reception,
@@ -43,51 +38,48 @@ pub struct Waiting {
 /// Somebody to whom a life line is needed: place in its group, and its card.
 pub type Wanted = Vec<(usize, FarCard)>;
 
-/// What this process tells; `waits`: as one to whom others connect.
-pub fn tell(
-    conversation: &mut Conversation,
-    waits: bool,
-) -> (Told, Option<far::Offer>, Option<Waiting>) {
-    let run = |open: far::Open| match conversation.step(move |_| Ok(open())) {
-        Ok(net) => net,
-        Err(error) => Err(error.text()),
-    };
-    let joined = super::joined().map_err(|error| error.text());
-    let offer = match joined.and_then(|(_, compared)| far::offer(compared, run)) {
-        Ok(offer) => offer,
-        Err(text) => return (Err(text), None, None),
-    };
-    let mut card = FarCard {
-        fabric: offer.card.clone(),
-        provider: offer.provider.clone(),
-        entry: offer.invitation.entry,
-        is_loopback: offer.is_loopback,
-        machine: addresses::machine(),
-        settings: offer.settings.clone(),
-        host: rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned(),
-        ..FarCard::default()
-    };
-    if !waits {
-        return (Ok(card), Some(offer), None);
-    }
-    let (reception, port, addresses) = match Waiting::open(Addresses::of_settings()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            return (
-                Err(format!("no port can be opened: {error}")),
-                Some(offer),
-                None,
-            );
+/// What this process has for those that are far from it.
+pub struct Far {
+    pub card: FarCard,
+    pub offer: Offer,
+    /// If others connect to it.
+    pub waiting: Option<Waiting>,
+}
+
+impl Far {
+    /// Opens the fabric, and a port for life lines if this process `waits` for them.
+    ///
+    /// Errors: a text for all of both groups.
+    pub fn open(conversation: &mut Conversation, waits: bool) -> std::result::Result<Far, String> {
+        let (_, compared) = super::joined().map_err(|error| error.text())?;
+        let run = |open: far::Open| match conversation.step(move |_| Ok(open())) {
+            Ok(net) => net,
+            Err(error) => Err(error.text()),
+        };
+        let offer = far::offer(compared, run)?;
+        let uname = rustix::system::uname();
+        let mut card = FarCard {
+            end: offer.end.clone(),
+            machine: addresses::machine(),
+            host: uname.nodename().to_string_lossy().into_owned(),
+            ..FarCard::default()
+        };
+        let mut waiting = None;
+        if waits {
+            let opened = Waiting::open(Addresses::of_settings());
+            let opened = opened.map_err(|error| format!("no port can be opened: {error}"))?;
+            card.cookie = addresses::random();
+            let reception;
+            (reception, card.port, card.addresses) = opened;
+            let cookie = card.cookie;
+            waiting = Some(Waiting { reception, cookie });
         }
-    };
-    let cookie = addresses::random();
-    card.addresses = addresses;
-    card.port = port;
-    card.cookie = cookie;
-    (Ok(card), Some(offer), Some(Waiting { reception, cookie }))
+        Ok(Far {
+            card,
+            offer,
+            waiting,
+        })
+    }
 }
 
 /// A group: cards, and what each process offers.
@@ -128,27 +120,27 @@ pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
 
 /// Why two processes cannot talk.
 fn check(one: &FarCard, two: &FarCard) -> std::result::Result<(), String> {
-    if one.settings != two.settings {
+    if one.end.settings != two.end.settings {
         let shown = |settings: &str| match settings.is_empty() {
             true => "all as by default".to_owned(),
             false => settings.to_owned(),
         };
         return Err(format!(
             "have different settings, which must be the same on both sides: {}, and {}",
-            shown(&one.settings),
-            shown(&two.settings)
+            shown(&one.end.settings),
+            shown(&two.end.settings)
         ));
     }
-    if one.provider != two.provider {
+    if one.end.provider != two.end.provider {
         return Err(format!(
             "send messages between hosts by different providers: {}, and {}; OXMPI_FABRIC can choose one for both",
-            one.provider, two.provider
+            one.end.provider, two.end.provider
         ));
     }
-    if one.machine != two.machine && (one.is_loopback || two.is_loopback) {
+    if one.machine != two.machine && (one.end.is_loopback || two.end.is_loopback) {
         return Err(format!(
             "cannot reach each other: the fabric of {} is that of one machine only (interface lo); OXMPI_INTERFACE can name another",
-            if one.is_loopback {
+            if one.end.is_loopback {
                 &one.host
             } else {
                 &two.host
@@ -164,33 +156,26 @@ fn check(one: &FarCard, two: &FarCard) -> std::result::Result<(), String> {
 pub fn reach(place: usize, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
     let deadline = Deadline::after(TIME);
     let reach_one = |(other, card): (usize, FarCard)| {
-        let mut why = Vec::new();
-        for address in &card.addresses {
-            match greet(SocketAddr::new(*address, card.port), &card, place, deadline) {
-                Ok(stream) => return Ok((other, stream)),
-                Err(error) => why.push(format!("{address}: {}", port::why(&error))),
-            }
-        }
-        let text = format!(
-            "rank {other} of the other group, on {}, cannot be reached by TCP ({})",
-            card.host,
-            why.join("; ")
-        );
-        Err(losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text))
+        let greet =
+            |stream| Ok(greet(stream, &card, place, deadline).map_err(|why| port::why(&why)));
+        let found = port::reach(&card.addresses, card.port, deadline, greet)?;
+        found.map(|stream| (other, stream)).map_err(|why| {
+            let text = format!(
+                "rank {other} of the other group, on {}, cannot be reached by TCP ({why})",
+                card.host
+            );
+            losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text)
+        })
     };
     wanted.into_iter().map(reach_one).collect()
 }
 
 fn greet(
-    address: SocketAddr,
+    mut stream: TcpStream,
     card: &FarCard,
     place: usize,
     deadline: Deadline,
 ) -> std::io::Result<TcpStream> {
-    let limit = CONNECT_TIME
-        .min(deadline.left())
-        .max(Duration::from_millis(1));
-    let mut stream = TcpStream::connect_timeout(&address, limit)?;
     stream.set_read_timeout(Some(deadline.left().max(Duration::from_millis(1))))?;
     let greeting: Greeting = (card.cookie, place as u32);
     stream.write_all(&encode(&greeting))?;
@@ -262,6 +247,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::far::End;
     use crate::group::names::Name;
     use crate::os::process::Birth;
 
@@ -279,9 +265,10 @@ mod tests {
 
     fn far_card(provider: &str) -> FarCard {
         FarCard {
-            fabric: format!("{provider}:0:0:00"),
-            provider: provider.to_owned(),
-            entry: 1 << 31,
+            end: End {
+                provider: provider.to_owned(),
+                ..End::default()
+            },
             machine: 7,
             host: "here".to_owned(),
             addresses: vec!["10.0.0.1".parse().unwrap(), "127.0.0.1".parse().unwrap()],
@@ -291,7 +278,7 @@ mod tests {
         }
     }
 
-    fn offered(told: Told) -> Offered {
+    fn offered(told: std::result::Result<FarCard, String>) -> Offered {
         Offered {
             segment: None,
             far: Some(told),
@@ -301,24 +288,20 @@ mod tests {
     #[test]
     fn both_sides_of_a_difference_are_named() {
         let (ours, theirs) = ([card(1, 1)], [card(2, 2)]);
-        let compared = |one: Told, two: Told| {
+        let compared = |one, two| {
             let result = compare((&ours, &[offered(one)]), (&theirs, &[offered(two)]));
             result.err().map(|error| error.text().to_owned())
         };
         assert_eq!(compared(Ok(far_card("net")), Ok(far_card("net"))), None);
         let text = compared(Ok(far_card("net")), Ok(far_card("tcp"))).unwrap();
         assert!(text.contains("net, and tcp"), "{text}");
-        let set = FarCard {
-            settings: "OXMPI_X=1".to_owned(),
-            ..far_card("net")
-        };
+        let mut set = far_card("net");
+        set.end.settings = "OXMPI_X=1".to_owned();
         let text = compared(Ok(far_card("net")), Ok(set)).unwrap();
         assert!(text.contains("default, and OXMPI_X=1"), "{text}");
-        let elsewhere = FarCard {
-            machine: 8,
-            is_loopback: true,
-            ..far_card("net")
-        };
+        let mut elsewhere = far_card("net");
+        elsewhere.machine = 8;
+        elsewhere.end.is_loopback = true;
         assert!(compared(Ok(far_card("net")), Ok(elsewhere)).is_some());
         let text = compared(Ok(far_card("net")), Err("no library".to_owned())).unwrap();
         assert!(

@@ -3,16 +3,15 @@
 //! Cards go over the communicators that there are: all to all of a group, and between the leaders. As in a meeting, what fails on one
 //! process fails on all of both groups.
 
-use super::card::{Card, Offered};
-use super::codec::{Coded, coded, decode, encode};
+use super::card::Card;
+use super::codec::coded;
 use super::conversation::Conversation;
-use super::exchange::{gather, nonsense};
+use super::exchange::{Way, gather, nonsense};
 use super::job;
-use super::means::{Means, Setting};
-use crate::coll::{CollContext, block_on};
+use super::means::{self, Meet};
 use crate::connections::{self, Hold};
-use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
-use crate::error::{Class, Error, Result};
+use crate::constructors::{BothGroups, is_met};
+use crate::error::{Class, Result};
 use crate::group::names::{self, Name};
 
 /// A card, and which processes of the other group its owner has not met: a bit each.
@@ -42,7 +41,13 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     let misses = misses(theirs);
     let entry = Entry { card, misses };
     let ours = gather(own, &entry, Some(&entry))?;
-    let theirs: Vec<Entry> = swap(own, inter, &ours)?;
+    let mut way = Way {
+        own,
+        root: inter.leader,
+        conversation: Conversation::new(own.function),
+        leaders: Some(inter),
+    };
+    let theirs: Vec<Entry> = way.swap(&ours)?;
     if theirs.is_empty() {
         return Err(nonsense(Class::Other));
     }
@@ -55,31 +60,13 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     }
     let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };
     let (ours, theirs) = (cards(&ours), cards(&theirs));
-    let setting = Setting {
+    let meet = Meet {
         // The group of the smaller name, as the other sees it, too.
         accepts: ours[0].name < theirs[0].name,
-        place: me as u32,
+        ours: &ours,
+        theirs: &theirs,
     };
-    let mut conversation = Conversation::new(own.function);
-    let mut means = Means::prepare(setting, &mut conversation, &card, &ours, &theirs);
-    let our_means = means.gather(own, &ours, &theirs)?;
-    let their_means: Vec<Offered> = swap(own, inter, &our_means)?;
-    let (ours, theirs) = ((&*ours, &*our_means), (&*theirs, &*their_means));
-    let joined = means.join(&mut conversation, &card, ours, theirs);
-    let [all] = block_on(everywhere(own, [joined.is_ok()]))?;
-    let they_have: bool = swap(own, inter, &all)?;
-    drop(means);
-    let (_, holds) = joined?;
-    if !(all && they_have) {
-        return Err(Error::new(
-            Class::Other,
-            format!(
-                "{}: a process of the two groups cannot reach all of the others",
-                own.function
-            ),
-        ));
-    }
-    Ok(holds)
+    means::join(meet, &mut way).map(|(_, holds)| holds)
 }
 
 /// Which of the other group this process has not met.
@@ -91,10 +78,4 @@ fn misses(theirs: &[Name]) -> Vec<u8> {
         }
     }
     misses
-}
-
-/// Gives the other group what this one's leader has, and all members what the other's leader has.
-fn swap<T: Coded>(own: &CollContext<'_>, inter: &InterContext<'_>, mine: &T) -> Result<T> {
-    let theirs = block_on(inter.swap_any(own, encode(mine).into()))?;
-    decode(&theirs).ok_or_else(|| nonsense(Class::Other))
 }

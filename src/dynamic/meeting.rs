@@ -4,18 +4,17 @@
 //! Each group has an id for what it receives, and tells it the other (paper 004). Invariant: what fails on one process fails on all of
 //! both groups, and nothing that was made is left.
 
-use super::card::{Card, Hello, Offered};
-use super::codec::{Coded, decode, encode};
+use super::card::{Card, Hello};
+use super::codec::{decode, encode};
 use super::conversation::Conversation;
-use super::exchange::{gather, nonsense, tell_all};
-use super::means::{Means, Setting};
+use super::exchange::{Way, gather, nonsense, tell_all};
+use super::means::{self, Meet};
 use super::port::Socket;
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
-use crate::constructors::everywhere;
 use crate::context_id::{self, Creation};
 use crate::engine::{self, losses};
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Result};
 use crate::launch::Job;
 use std::sync::Arc;
 
@@ -70,8 +69,12 @@ impl Side<'_> {
         opening: Option<Opening>,
         codes: &mut Codes,
     ) -> Result<&'static Comm> {
-        let function = self.own.function;
-        let mut conversation = Conversation::new(function);
+        let mut way = Way {
+            own: &self.own,
+            root: self.root,
+            conversation: Conversation::new(self.own.function),
+            leaders: None,
+        };
         let card = Card::own(self.job);
         let ours = gather(&self.own, &card, Some(&card))?;
         let opened = opening.map(|opening| {
@@ -79,36 +82,23 @@ impl Side<'_> {
                 context: id,
                 cards: ours.clone(),
             };
-            conversation.step(move |socket| Ok(begin(opening, &hello, socket)))
+            let first = move |socket: &mut _| Ok(begin(opening, &hello, socket));
+            way.conversation.step(first)
         });
         let (told, met) = tell_all(&self.own, self.root, opened)?;
         *codes = told;
         let (accepts, theirs) = met?;
-        let (their_id, theirs) = (theirs.context, theirs.cards);
-        let setting = Setting {
+        let meet = Meet {
             accepts,
-            place: self.comm.rank() as u32,
+            ours: &ours,
+            theirs: &theirs.cards,
         };
-        let mut means = Means::prepare(setting, &mut conversation, &card, &ours, &theirs);
-        let our_means = means.gather(&self.own, &ours, &theirs)?;
-        let their_means: Vec<Offered> = self.swap(&mut conversation, &our_means)?;
-        let (ours, theirs) = ((&*ours, &*our_means), (&*theirs, &*their_means));
-        let joined = means.join(&mut conversation, &card, ours, theirs);
-        let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
-        let they_have = self.swap(&mut conversation, &all)?;
-        drop(means);
         // Until the communicator uses the connections itself.
-        let (remote, _holds) = joined?;
-        if !(all && they_have) {
-            return fail!(
-                Class::Other,
-                "{function}: another process of the two groups cannot reach all of the others"
-            );
-        }
+        let (remote, _holds) = means::join(meet, &mut way)?;
         let members = self.comm.members().clone();
         let remote = Members::of(Arc::new(remote), job());
         let parts = Parts {
-            context: their_id,
+            context: theirs.context,
             receive_context: id,
             // Processes of other jobs are reached by the first only.
             engines: 1,
@@ -118,22 +108,6 @@ impl Side<'_> {
             made: Made::of(self.made, self.comm),
         };
         comm::add(parts, self.comm.errhandler.copy())
-    }
-
-    /// Gives the other group what this one's root has, and all members what the other's root has.
-    fn swap<T: Coded + Send + 'static>(
-        &self,
-        conversation: &mut Conversation,
-        mine: &T,
-    ) -> Result<T> {
-        let at_root = (self.own.rank() == self.root).then(|| {
-            let mine = encode(mine);
-            conversation.step(move |socket| match socket {
-                Some(socket) => decode(&socket.swap(&mine)?).ok_or_else(|| nonsense(Class::Port)),
-                None => Err(nonsense(Class::Port)),
-            })
-        });
-        tell_all(&self.own, self.root, at_root)
     }
 }
 

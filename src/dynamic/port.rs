@@ -205,10 +205,10 @@ impl Port {
                 chosen = known.filter_map(Chosen::tell).next();
             }
             match chosen.take().map(Chosen::hear) {
-                Some(Answer::Ready(socket)) => return Ok(socket),
-                Some(Answer::Awaited(waiting)) => chosen = Some(waiting),
+                Some(Ok(socket)) => return Ok(socket),
+                Some(Err(Some(waiting))) => chosen = Some(waiting),
                 // The next one is told at once.
-                Some(Answer::None) => continue,
+                Some(Err(None)) => continue,
                 None => {}
             }
             let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
@@ -251,12 +251,6 @@ struct Chosen {
     until: Deadline,
 }
 
-enum Answer {
-    Ready(Socket),
-    Awaited(Chosen),
-    None,
-}
-
 impl Chosen {
     /// `None`: it has gone.
     fn tell(mut socket: Socket) -> Option<Chosen> {
@@ -268,21 +262,22 @@ impl Chosen {
         })
     }
 
-    fn hear(mut self) -> Answer {
+    /// It is there; or it may come still, or has gone.
+    fn hear(mut self) -> std::result::Result<Socket, Option<Chosen>> {
         while missing_of_line(&self.said) > 0 {
             let mut byte = [0u8];
             match self.socket.stream.read(&mut byte) {
                 Ok(1) => self.said.push(byte[0]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !self.until.is_over() => {
-                    return Answer::Awaited(self);
+                    return Err(Some(self));
                 }
-                _ => return Answer::None,
+                _ => return Err(None),
             }
         }
         match self.said == b"oxmpi-here\n" && self.socket.prepare(None).is_ok() {
-            true => Answer::Ready(self.socket),
-            false => Answer::None,
+            true => Ok(self.socket),
+            false => Err(None),
         }
     }
 }
@@ -316,31 +311,42 @@ pub fn connect(
             "port_name is \"{name}\", which is no name of a port"
         );
     };
-    let mut why = String::new();
+    let greet = |stream| ask(Socket::of(stream, false), cookie, deadline, &may_go_on);
+    reach(&addresses, port, deadline, greet)?.or_else(|why| {
+        fail!(
+            Class::Port,
+            "port_name is \"{name}\", and nobody accepts there ({why})"
+        )
+    })
+}
+
+/// The first connection to one of these addresses that `greet` is content with, or what is wrong with each.
+///
+/// Errors: of `greet`, which ends it.
+pub fn reach<S>(
+    addresses: &[IpAddr],
+    port: u16,
+    deadline: Deadline,
+    mut greet: impl FnMut(TcpStream) -> Result<std::result::Result<S, String>>,
+) -> Result<std::result::Result<S, String>> {
+    let mut reasons = Vec::new();
     for address in addresses {
-        let limit = CONNECT_TIME
-            .min(deadline.left())
-            .max(Duration::from_millis(1));
-        let reached = TcpStream::connect_timeout(&SocketAddr::new(address, port), limit);
-        let reason = match reached {
-            Ok(stream) => match ask(Socket::of(stream, false), cookie, deadline, &may_go_on)? {
-                Ok(socket) => return Ok(socket),
+        let limit = CONNECT_TIME.min(deadline.left());
+        let limit = limit.max(Duration::from_millis(1));
+        let reached = TcpStream::connect_timeout(&SocketAddr::new(*address, port), limit);
+        let reason = match reached.map(&mut greet) {
+            Ok(greeted) => match greeted? {
+                Ok(found) => return Ok(Ok(found)),
                 Err(text) => text,
             },
-            Err(error) => error.to_string(),
+            Err(error) => why(&error),
         };
-        if !why.is_empty() {
-            why.push_str("; ");
-        }
-        why.push_str(&format!("{address}: {reason}"));
+        reasons.push(format!("{address}: {reason}"));
         if deadline.is_over() {
             break;
         }
     }
-    fail!(
-        Class::Port,
-        "port_name is \"{name}\", and nobody accepts there ({why})"
-    )
+    Ok(Err(reasons.join("; ")))
 }
 
 /// Shows the cookie to the process that listens, and waits for its answer. The text says why that is of no use.

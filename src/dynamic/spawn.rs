@@ -54,38 +54,30 @@ pub fn spawn(
         Ok(commands)
     });
     let mut codes = Codes::new();
-    let comm = spawn_agreed(comm, root, commands, function, &mut codes);
-    Spawned { comm, codes }
-}
-
-fn spawn_agreed(
-    comm: &Comm,
-    root: Result<i32>,
-    commands: Result<Option<Vec<Command>>>,
-    function: &'static str,
-    codes: &mut Codes,
-) -> Result<&'static Comm> {
-    let (side, commands) = begin(comm, root, commands, (function, Maker::Spawn))?;
-    let job = side.job;
-    let mut cookie = None;
-    let opening = commands.map(|commands| {
-        let port = fit(&commands).and_then(|()| port::open(Addresses::of_settings(), 0));
-        let name = port.as_ref().ok().map(|port| port::cookie_of(&port.name));
-        cookie = name.map(str::to_owned);
-        let all_live = side.all_live();
-        Box::new(move || start(job, &commands, port, all_live)) as Opening
+    let begun = begin(comm, root, commands, (function, Maker::Spawn));
+    let comm = begun.and_then(|(side, commands)| {
+        let job = side.job;
+        let mut cookie = None;
+        let opening = commands.map(|commands| {
+            let port = fit(&commands).and_then(|()| port::open(Addresses::of_settings(), 0));
+            let name = port.as_ref().ok().map(|port| port::cookie_of(&port.name));
+            cookie = name.map(str::to_owned);
+            let all_live = side.all_live();
+            Box::new(move || start(job, &commands, port, all_live)) as Opening
+        });
+        // Some of the processes have come, and have ended since.
+        let lost = |error: Error| match error.class() {
+            Class::Port => Error::new(Class::Spawn, error.text()),
+            _ => error,
+        };
+        let comm = side.meet(opening, &mut codes).map_err(lost)?;
+        if let Some(cookie) = cookie {
+            job.tell_connection(&cookie, true);
+            connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
+        }
+        Ok(comm)
     });
-    // Some of the processes have come, and have ended since.
-    let lost = |error: Error| match error.class() {
-        Class::Port => Error::new(Class::Spawn, error.text()),
-        _ => error,
-    };
-    let comm = side.meet(opening, codes).map_err(lost)?;
-    if let Some(cookie) = cookie {
-        job.tell_connection(&cookie, true);
-        connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
-    }
-    Ok(comm)
+    Spawned { comm, codes }
 }
 
 /// Has the launcher start the processes and waits for them at the port, which is closed then. The error code of each process, and the connection.
