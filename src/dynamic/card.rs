@@ -111,7 +111,11 @@ impl Remote {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dynamic::codec::{decode, encode};
+    use crate::dynamic::codec::{Coded, decode, encode};
+    use proptest::collection::vec;
+    use proptest::prelude::{any, proptest};
+    use proptest::sample::Index;
+    use std::fmt::Debug;
 
     fn card() -> Card {
         Card {
@@ -125,15 +129,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn messages_bring_everything_back_and_parts_of_them_nothing() {
-        let hello = Hello {
+    fn hello() -> Hello {
+        Hello {
             context: 77,
             cards: vec![card(), Card { seat: 0, ..card() }],
-        };
-        let bytes = encode(&hello);
-        assert_eq!(decode(&bytes), Some(hello));
-        assert!((0..bytes.len()).all(|length| decode::<Hello>(&bytes[..length]).is_none()));
+        }
+    }
+
+    fn offered() -> Vec<Offered> {
         let far = FarCard {
             end: End {
                 card: "net:0:0:00".to_owned(),
@@ -145,20 +148,52 @@ mod tests {
             cookie: u128::MAX,
             ..FarCard::default()
         };
-        let offered = vec![
-            Offered::default(),
-            Offered {
-                segment: Some(card().home),
-                far: Some(Ok(far)),
-            },
-            Offered {
-                segment: None,
-                far: Some(Err("no library".to_owned())),
-            },
-        ];
-        let bytes = encode(&offered);
-        assert_eq!(decode(&bytes), Some(offered));
+        let near = Offered {
+            segment: Some(card().home),
+            far: Some(Ok(far)),
+        };
+        let without = Offered {
+            segment: None,
+            far: Some(Err("no library".to_owned())),
+        };
+        vec![Offered::default(), near, without]
+    }
+
+    #[test]
+    fn messages_bring_everything_back_and_parts_of_them_nothing() {
+        let bytes = encode(&hello());
+        assert_eq!(decode(&bytes), Some(hello()));
+        assert!((0..bytes.len()).all(|length| decode::<Hello>(&bytes[..length]).is_none()));
+        let bytes = encode(&offered());
+        assert_eq!(decode(&bytes), Some(offered()));
         assert!((0..bytes.len()).all(|length| decode::<Vec<Offered>>(&bytes[..length]).is_none()));
+    }
+
+    /// What is read is told as the same value.
+    fn check<T: Coded + PartialEq + Debug>(bytes: &[u8]) {
+        if let Some(value) = decode::<T>(bytes) {
+            assert_eq!(decode(&encode(&value)), Some(value));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_that_somebody_has_changed_can_be_read(
+            changes in vec((any::<Index>(), any::<u8>()), 1..6),
+            cut in any::<Index>(),
+        ) {
+            for mut bytes in [encode(&hello()), encode(&offered())] {
+                for (at, value) in &changes {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *value;
+                }
+                let cut = &bytes[..cut.index(bytes.len())];
+                for bytes in [&bytes, cut] {
+                    check::<Hello>(bytes);
+                    check::<Vec<Offered>>(bytes);
+                }
+            }
+        }
     }
 
     #[test]
