@@ -312,11 +312,9 @@ pub fn connect(
         );
     };
     let greet = |stream| ask(Socket::of(stream, false), cookie, deadline, &may_go_on);
-    reach(&addresses, port, deadline, greet)?.or_else(|why| {
-        fail!(
-            Class::Port,
-            "port_name is \"{name}\", and nobody accepts there ({why})"
-        )
+    reach(&addresses, port, deadline, greet)?.map_err(|why| {
+        let text = format!("port_name is \"{name}\", and nobody accepts there ({why})");
+        Error::new(Class::Port, text)
     })
 }
 
@@ -493,6 +491,25 @@ mod tests {
         close(&port.name).unwrap();
         assert!(close(&port.name).is_err() && find(&port.name).is_err());
         assert!(port.accept(None, || Ok(())).is_err());
+    }
+
+    #[test]
+    fn both_sides_swap_what_no_buffer_holds() {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut connecting = Socket::of(stream, false);
+        let mut accepting = Socket::of(listener.accept().unwrap().0, true);
+        let large = 32 << 20;
+        for (one, two) in [(0, 0), (9, large), (large, 9), (large, large)] {
+            let other = std::thread::spawn(move || {
+                let theirs = connecting.swap(&vec![1; one]).unwrap();
+                (connecting, theirs)
+            });
+            assert_eq!(accepting.swap(&vec![2; two]).unwrap(), vec![1; one]);
+            let theirs;
+            (connecting, theirs) = other.join().unwrap();
+            assert_eq!(theirs, vec![2; two]);
+        }
     }
 
     #[test]
