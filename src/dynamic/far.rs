@@ -274,7 +274,6 @@ mod tests {
             addresses: vec!["10.0.0.1".parse().unwrap(), "127.0.0.1".parse().unwrap()],
             port: 99,
             cookie: u128::MAX,
-            ..FarCard::default()
         }
     }
 
