@@ -15,6 +15,14 @@ static void hear(int connection)
     CHECK(recv(connection, text, sizeof text, 0) > 0);
 }
 
+/* What comes behind a line may be there already. */
+static void hear_line(int connection)
+{
+    char byte = 0;
+    while (byte != '\n')
+        CHECK(recv(connection, &byte, 1, 0) == 1);
+}
+
 /* Plays the parents of a process that has been started with this listener's port. */
 static void play(int listener, int step)
 {
@@ -22,11 +30,11 @@ static void play(int listener, int step)
         return;
     int connection = accept(listener, NULL, NULL);
     CHECK(connection >= 0);
-    hear(connection);
+    hear_line(connection);
     if (step > NOT_ACCEPTED) {
         const char *accepted = "oxmpi-accepted\n";
         CHECK(write(connection, accepted, strlen(accepted)) == (ssize_t) strlen(accepted));
-        hear(connection);
+        hear_line(connection);
     }
     if (step == HEARD)
         hear(connection);

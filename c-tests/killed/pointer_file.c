@@ -1,5 +1,5 @@
-/* The rank is killed that has made the small file of a shared file pointer, which ranks on two hosts have. MPI_File_close of the other one removes
- * it. For mpiexec with -disable-auto-cleanup. */
+/* The rank is killed that has made the small file of a shared file pointer, which ranks on two hosts have. MPI_File_close of the last of the others
+ * removes it; until then the pointer goes on. For mpiexec with -disable-auto-cleanup. */
 #include "check.h"
 #include <glob.h>
 
@@ -30,13 +30,24 @@ int main(int argc, char **argv)
         MPI(MPI_Ssend(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
         raise(SIGKILL);
     }
-    MPI(MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (rank == 1)
+        MPI(MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    /* one after the other */
+    if (rank == 2)
+        MPI(MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_Offset at = 0;
+    MPI(MPI_File_write_shared(file, "y", 1, MPI_CHAR, MPI_STATUS_IGNORE));
+    MPI(MPI_File_get_position_shared(file, &at));
+    CHECK_INT(at, rank + 1);
     CHECK_INT(small_files(name), 1);
-    CHECK(MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS);
     MPI_File_close(&file); /* whatever it says of the dead rank */
-    CHECK_INT(small_files(name), 0);
-    CHECK_INT(unlink(path), 0);
+    CHECK_INT(small_files(name), rank < size - 1);
+    if (rank < size - 1)
+        MPI(MPI_Send(&rank, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+    else
+        CHECK_INT(unlink(path), 0);
     if (check_failures == 0)
-        fprintf(stderr, "all was right\n");
+        fprintf(stderr, "rank %d: all was right\n", rank);
     _exit(check_failures != 0);
 }

@@ -12,35 +12,42 @@ use crate::group::names;
 use crate::os::addresses;
 pub use crate::transport::net::Guest;
 use crate::transport::net::{Invitation, Net};
-use crate::transport::{Loss, Peer, Route, Table};
+use crate::transport::{Loss, Peer, Route, open_late};
 use parking_lot::Mutex;
 use std::net::TcpStream;
-use std::sync::{Arc, OnceLock};
 
-/// What the life of the process, which knows library and settings, has to offer.
-pub struct Opener {
-    /// Opens a fabric for a process whose job needs none.
-    pub open: fn(Arc<Table>) -> std::result::Result<Net, String>,
-    /// The settings that processes of all jobs that meet must have alike, in words without line ends.
-    pub settings: fn() -> String,
+/// Settings that processes must have alike to talk over the fabric. They do not change while the process is in its job.
+pub struct Compared {
+    /// Of those that ranks of one job compare.
+    pub hash: u64,
+    /// Those that processes of all jobs that meet compare, in words.
+    pub words: String,
 }
 
-static OPENER: OnceLock<Opener> = OnceLock::new();
-
-/// Says how a fabric is opened when a process of another host is met.
-pub fn opened_by(opener: Opener) {
-    let _ = OPENER.set(opener);
-}
-
-/// What this process tells those of other hosts at a meeting.
-pub struct Offer {
-    pub invitation: Invitation,
+/// An end of the fabric, as processes of other hosts are told of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct End {
     /// Provider and address, as the fabric has them.
     pub card: String,
     pub provider: String,
+    pub entry: u32,
     /// Whether only processes of this machine reach it.
     pub is_loopback: bool,
     pub settings: String,
+}
+
+/// This process's end, for those of one meeting; what is not used is taken back.
+pub struct Offer {
+    pub invitation: Invitation,
+    pub end: End,
+}
+
+impl Drop for Offer {
+    fn drop(&mut self) {
+        if let Some(net) = enter().net() {
+            net.take_back(self.invitation);
+        }
+    }
 }
 
 /// Opens a fabric, on any thread.
@@ -51,12 +58,10 @@ pub type Open = Box<dyn FnOnce() -> std::result::Result<Net, String> + Send>;
 ///
 /// Errors: a text, there is no fabric or no room for more guests.
 pub fn offer(
+    compared: &Compared,
     run: impl FnOnce(Open) -> std::result::Result<Net, String>,
 ) -> std::result::Result<Offer, String> {
     static OPENING: Mutex<()> = Mutex::new(());
-    let Some(opener) = OPENER.get() else {
-        return Err("this process has joined no job".to_owned());
-    };
     let opening = OPENING.lock();
     let (is_open, table) = {
         let engine = enter();
@@ -64,8 +69,8 @@ pub fn offer(
         (transport.has_net(), transport.table().clone())
     };
     if !is_open {
-        let open = opener.open;
-        let net = run(Box::new(move || open(table)))?;
+        let hash = compared.hash;
+        let net = run(Box::new(move || open_late(table, hash)))?;
         enter().open_net(net);
     }
     drop(opening);
@@ -80,20 +85,14 @@ pub fn offer(
     let card = net
         .card_for(invitation)
         .inspect_err(|_| net.take_back(invitation))?;
-    Ok(Offer {
-        invitation,
+    let end = End {
         card,
         provider: net.provider().to_owned(),
+        entry: invitation.entry,
         is_loopback: net.is_on_loopback(),
-        settings: (opener.settings)(),
-    })
-}
-
-/// Takes an offer back that has led to nothing.
-pub fn take_back(invitation: Invitation) {
-    if let Some(net) = enter().net() {
-        net.take_back(invitation);
-    }
+        settings: compared.words.clone(),
+    };
+    Ok(Offer { invitation, end })
 }
 
 /// A process of another job that shares no memory with this one, and is let in.

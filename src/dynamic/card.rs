@@ -1,6 +1,8 @@
-//! Cards: what a process tells those of other groups of itself.
+//! Messages of a meeting: what processes tell those of other groups of themselves.
 
+use super::codec::coded;
 use crate::comm::me;
+use crate::connections::far::End;
 use crate::engine;
 use crate::group::names::{self, Name};
 use crate::launch::{Job, nodes};
@@ -8,8 +10,8 @@ use crate::os::addresses;
 use crate::os::process::{Birth, identity};
 use crate::transport::Table;
 use crate::variables::pretend::PRETEND;
-use std::os::fd::AsRawFd;
-use std::os::fd::OwnedFd;
+use std::net::IpAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// A descriptor of another process of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +35,42 @@ pub struct Card {
     pub node: u32,
 }
 
-const WORDS: usize = 10;
+/// What a process tells of its end of the fabric, and where it waits for life lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FarCard {
+    pub end: End,
+    pub machine: u64,
+    pub host: String,
+    /// Where it waits for life lines, if it does.
+    pub addresses: Vec<IpAddr>,
+    pub port: u16,
+    pub cookie: u128,
+}
+
+/// What a process has made for a meeting, for all of both groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// A segment for the processes of both groups on its host.
+    pub segment: Option<Remote>,
+    /// Of one that is far from somebody: its card, or why there is none.
+    pub far: Option<std::result::Result<FarCard, String>>,
+}
+
+/// What a root tells the other one first: the context id on which its group receives, and the group's cards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    pub context: u32,
+    pub cards: Vec<Card>,
+}
+
+coded!(Remote: fd inode);
+coded!(Card: name host birth home ranks seat node);
+coded!(End: card provider entry is_loopback settings);
+coded!(FarCard: end machine host addresses port cookie);
+coded!(Offered: segment far);
+coded!(Hello: context cards);
 
 impl Card {
-    /// Bytes of a card.
-    pub const BYTES: usize = WORDS * 8;
-
     /// Of this process.
     pub fn own(job: &Job) -> Card {
         let seat = job.local_ranks.iter().position(|rank| *rank == job.rank);
@@ -50,51 +82,6 @@ impl Card {
             ranks: job.local_ranks.len() as u32,
             seat: seat.unwrap_or_default() as u32,
             node: crate::engine::node_of(me()),
-        }
-    }
-
-    pub fn encode(&self) -> Vec<u8> {
-        let words: [u64; WORDS] = [
-            self.name.job,
-            self.name.rank.into(),
-            self.host,
-            self.birth.pid as u64,
-            self.birth.ticks,
-            self.home.fd as u64,
-            self.home.inode,
-            self.ranks.into(),
-            self.seat.into(),
-            self.node.into(),
-        ];
-        words.iter().flat_map(|word| word.to_le_bytes()).collect()
-    }
-
-    /// All cards in a list of bytes.
-    pub fn decode_all(bytes: &[u8]) -> Vec<Card> {
-        bytes.chunks_exact(Card::BYTES).map(Card::decode).collect()
-    }
-
-    fn decode(bytes: &[u8]) -> Card {
-        let mut words = bytes.chunks_exact(8).map(|word| {
-            let word: [u8; 8] = word.try_into().unwrap_or_default();
-            u64::from_le_bytes(word)
-        });
-        let mut next = || words.next().unwrap_or_default();
-        let (job, rank) = (next(), next() as u32);
-        Card {
-            name: Name { job, rank },
-            host: next(),
-            birth: Birth {
-                pid: next() as i32,
-                ticks: next(),
-            },
-            home: Remote {
-                fd: next() as i32,
-                inode: next(),
-            },
-            ranks: next() as u32,
-            seat: next() as u32,
-            node: next() as u32,
         }
     }
 }
@@ -124,10 +111,14 @@ impl Remote {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamic::codec::{Coded, decode, encode};
+    use proptest::collection::vec;
+    use proptest::prelude::{any, proptest};
+    use proptest::sample::Index;
+    use std::fmt::Debug;
 
-    #[test]
-    fn a_card_brings_everything_back() {
-        let card = Card {
+    fn card() -> Card {
+        Card {
             name: Name { job: 9, rank: 8 },
             host: u64::MAX,
             birth: Birth { pid: 6, ticks: 5 },
@@ -135,9 +126,83 @@ mod tests {
             ranks: 2,
             seat: 1,
             node: 7,
+        }
+    }
+
+    fn hello() -> Hello {
+        Hello {
+            context: 77,
+            cards: vec![card(), Card { seat: 0, ..card() }],
+        }
+    }
+
+    fn offered() -> Vec<Offered> {
+        let far = FarCard {
+            end: End {
+                card: "net:0:0:00".to_owned(),
+                settings: "OXMPI_X=1\nbuild 7".to_owned(),
+                ..End::default()
+            },
+            addresses: vec!["10.0.0.1".parse().unwrap()],
+            port: 99,
+            cookie: u128::MAX,
+            ..FarCard::default()
         };
-        let both = |card: &Card| Card::decode_all(&card.encode());
-        assert_eq!(both(&card), [card]);
-        assert_eq!(card.encode().len(), Card::BYTES);
+        let near = Offered {
+            segment: Some(card().home),
+            far: Some(Ok(far)),
+        };
+        let without = Offered {
+            segment: None,
+            far: Some(Err("no library".to_owned())),
+        };
+        vec![Offered::default(), near, without]
+    }
+
+    #[test]
+    fn messages_bring_everything_back_and_parts_of_them_nothing() {
+        let bytes = encode(&hello());
+        assert_eq!(decode(&bytes), Some(hello()));
+        assert!((0..bytes.len()).all(|length| decode::<Hello>(&bytes[..length]).is_none()));
+        let bytes = encode(&offered());
+        assert_eq!(decode(&bytes), Some(offered()));
+        assert!((0..bytes.len()).all(|length| decode::<Vec<Offered>>(&bytes[..length]).is_none()));
+    }
+
+    /// What is read is told as the same value.
+    fn check<T: Coded + PartialEq + Debug>(bytes: &[u8]) {
+        if let Some(value) = decode::<T>(bytes) {
+            assert_eq!(decode(&encode(&value)), Some(value));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_that_somebody_has_changed_can_be_read(
+            changes in vec((any::<Index>(), any::<u8>()), 1..6),
+            cut in any::<Index>(),
+        ) {
+            for mut bytes in [encode(&hello()), encode(&offered())] {
+                for (at, value) in &changes {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *value;
+                }
+                let cut = &bytes[..cut.index(bytes.len())];
+                for bytes in [&bytes, cut] {
+                    check::<Hello>(bytes);
+                    check::<Vec<Offered>>(bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_cards_have_one_size() {
+        let small = Card {
+            host: 0,
+            ranks: 0,
+            ..card()
+        };
+        assert_eq!(encode(&small).len(), encode(&card()).len());
     }
 }

@@ -1,7 +1,6 @@
 //! Accept, connect and join.
 
-use super::background;
-use super::meeting::{Role, Side, tell_all};
+use super::meeting::{Codes, Side, opening};
 use super::port::{self, Deadline, Socket};
 use super::{job, seconds_in};
 use crate::coll::CollContext;
@@ -23,14 +22,15 @@ pub fn accept(
     port: Result<Option<(String, Info)>>,
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Comm_accept";
-    let (side, port) = begin(comm, root, port, (FUNCTION, Role::Accepts, Maker::Accept))?;
-    let socket = port.map(|(name, info)| {
-        let deadline = seconds_in(&info, "timeout")?.map(Deadline::after);
-        let port = port::find(&name)?;
+    let (side, port) = begin(comm, root, port, (FUNCTION, Maker::Accept))?;
+    let opening = port.map(|(name, info)| {
         let all_live = side.all_live();
-        background::run(FUNCTION, move || port.accept(deadline, all_live))
+        opening(move || {
+            let deadline = seconds_in(&info, "timeout")?.map(Deadline::after);
+            port::find(&name)?.accept(deadline, all_live)
+        })
     });
-    meet(&side, socket.transpose())
+    side.meet(opening, &mut Codes::new())
 }
 
 /// MPI_Comm_connect. `port`: name and info, which only the root has.
@@ -43,14 +43,16 @@ pub fn connect(
     port: Result<Option<(String, Info)>>,
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Comm_connect";
-    let (side, port) = begin(comm, root, port, (FUNCTION, Role::Connects, Maker::Connect))?;
-    let socket = port.map(|(name, info)| {
-        let seconds = seconds_in(&info, "timeout")?.unwrap_or(super::CONNECT_TIMEOUT.get() as f64);
-        let deadline = Deadline::after(seconds);
+    let (side, port) = begin(comm, root, port, (FUNCTION, Maker::Connect))?;
+    let opening = port.map(|(name, info)| {
         let all_live = side.all_live();
-        background::run(FUNCTION, move || port::connect(&name, deadline, all_live))
+        opening(move || {
+            let seconds = seconds_in(&info, "timeout")?;
+            let seconds = seconds.unwrap_or(super::CONNECT_TIMEOUT.get() as f64);
+            port::connect(&name, Deadline::after(seconds), all_live)
+        })
     });
-    meet(&side, socket.transpose())
+    side.meet(opening, &mut Codes::new())
 }
 
 /// Agrees on the root, and on whether all have right arguments.
@@ -58,7 +60,7 @@ pub(super) fn begin<'a, T>(
     comm: &'a Comm,
     root: Result<i32>,
     at_root: Result<Option<T>>,
-    (function, role, made): (&'static str, Role, Maker),
+    (function, made): (&'static str, Maker),
 ) -> Result<(Side<'a>, Option<T>)> {
     let own = CollContext::new(comm, function);
     let (at_root, right) = match at_root {
@@ -80,21 +82,10 @@ pub(super) fn begin<'a, T>(
         comm,
         own,
         root,
-        role,
         made,
         job: job()?,
     };
     Ok((side, at_root.filter(|_| comm.rank() == root)))
-}
-
-/// The root has a connection, or an error that all get.
-pub(super) fn meet(side: &Side<'_>, socket: Result<Option<Socket>>) -> Result<&'static Comm> {
-    let (socket, told) = match socket {
-        Ok(socket) => (socket, Ok(Vec::new())),
-        Err(error) => (None, Err(error)),
-    };
-    tell_all(&side.own, side.root, told)?;
-    side.meet(socket)
 }
 
 /// MPI_Comm_join over a connected socket, which stays open. Nothing is read from it but what the other side's call has written.
@@ -108,8 +99,15 @@ pub fn join(fd: i32) -> Result<&'static Comm> {
     let Some(copy) = duplicate(fd) else {
         return fail!(Class::Arg, "fd is {fd}, which is no open socket");
     };
-    let mut socket = Socket::of(TcpStream::from(copy));
-    let (socket, accepts) = background::run(FUNCTION, move || {
+    let mut socket = Socket::of(TcpStream::from(copy), false);
+    let side = Side {
+        comm: own,
+        own: CollContext::new(own, FUNCTION),
+        root: 0,
+        made: Maker::Join,
+        job: job()?,
+    };
+    let opening = opening(move || {
         loop {
             let mine = addresses::random().to_le_bytes();
             socket.send(&mine)?;
@@ -121,21 +119,10 @@ pub fn join(fd: i32) -> Result<&'static Comm> {
                 );
             }
             if theirs != mine {
-                return Ok((socket, theirs.as_slice() < mine.as_slice()));
+                socket.accepts = theirs.as_slice() < mine.as_slice();
+                return Ok(socket);
             }
         }
-    })?;
-    let side = Side {
-        comm: own,
-        own: CollContext::new(own, FUNCTION),
-        root: 0,
-        role: if accepts {
-            Role::Accepts
-        } else {
-            Role::Connects
-        },
-        made: Maker::Join,
-        job: job()?,
-    };
-    side.meet(Some(socket))
+    });
+    side.meet(Some(opening), &mut Codes::new())
 }

@@ -3,52 +3,31 @@
 //! Invariant: whether two processes are far from each other follows from their cards, and whether their fabrics go together from what
 //! all of both groups are told: all come to the same answer.
 
-use super::background;
-use super::card::Card;
+use super::card::{Card, FarCard, Offered};
+use super::codec::{decode, encode};
+use super::conversation::Conversation;
 use super::port::{self, Deadline};
 use super::reception::{Addresses, Reception};
-use crate::connections::far;
+use crate::connections::far::{self, Offer};
 use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;
 use crate::transport::Loss;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, TcpStream};
 use std::time::Duration;
 
 /// For all life lines of a process, seconds.
 const TIME: f64 = 30.0;
-/// For one address to answer, and for a word of somebody who has connected.
-const CONNECT_TIME: Duration = Duration::from_secs(5);
-const COOKIE_BYTES: usize = 16;
 /// Cookie and place.
-const GREETING_BYTES: usize = COOKIE_BYTES + 4;
+type Greeting = (u128, u32);
+const GREETING_BYTES: usize = 16 + 4;
 const READY: u8 = b'+';
 
 /// Whether two processes reach each other over the fabric only.
 pub fn are_far(one: &Card, other: &Card) -> bool {
     one.name.job != other.name.job && one.host != other.host
 }
-
-/// What a process tells all of both groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FarCard {
-    /// Provider, address and word, as the fabric has them.
-    pub fabric: String,
-    pub provider: String,
-    pub entry: u32,
-    pub is_loopback: bool,
-    pub machine: u64,
-    pub settings: String,
-    pub host: String,
-    /// Where it waits for life lines, if it does.
-    pub addresses: Vec<IpAddr>,
-    pub port: u16,
-    pub cookie: u128,
-}
-
-/// As [`FarCard`], or why there is none.
-pub type Told = std::result::Result<FarCard, String>;
 
 /// Where the accepting process waits for life lines.
 pub struct Waiting {
@@ -59,137 +38,60 @@ pub struct Waiting {
 /// Somebody to whom a life line is needed: place in its group, and its card.
 pub type Wanted = Vec<(usize, FarCard)>;
 
-/// What this process tells in an MPI function; `waits`: as one to whom others connect.
-pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, Option<Waiting>) {
-    let run = |open: far::Open| match background::run(function, move || Ok(open())) {
-        Ok(net) => net,
-        Err(error) => Err(error.text().to_owned()),
-    };
-    let offer = match far::offer(run) {
-        Ok(offer) => offer,
-        Err(text) => return (Err(text), None, None),
-    };
-    let mut card = FarCard {
-        fabric: offer.card.clone(),
-        provider: offer.provider.clone(),
-        entry: offer.invitation.entry,
-        is_loopback: offer.is_loopback,
-        machine: addresses::machine(),
-        settings: offer.settings.clone(),
-        host: rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned(),
-        ..FarCard::default()
-    };
-    if !waits {
-        return (Ok(card), Some(offer), None);
-    }
-    let (reception, port, addresses) = match Waiting::open(Addresses::of_settings()) {
-        Ok(opened) => opened,
-        Err(error) => {
-            return (
-                Err(format!("no port can be opened: {error}")),
-                Some(offer),
-                None,
-            );
-        }
-    };
-    let cookie = addresses::random();
-    card.addresses = addresses;
-    card.port = port;
-    card.cookie = cookie;
-    (Ok(card), Some(offer), Some(Waiting { reception, cookie }))
+/// What this process has for those that are far from it.
+pub struct Far {
+    pub card: FarCard,
+    pub offer: Offer,
+    /// If others connect to it.
+    pub waiting: Option<Waiting>,
 }
 
-impl FarCard {
-    const LINES: usize = 10;
-
-    fn lines(&self) -> String {
-        let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
-        [
-            self.fabric.clone(),
-            self.provider.clone(),
-            self.entry.to_string(),
-            self.is_loopback.to_string(),
-            self.machine.to_string(),
-            self.settings.clone(),
-            self.host.clone(),
-            addresses.join(","),
-            self.port.to_string(),
-            self.cookie.to_string(),
-        ]
-        .map(|line| line.replace('\n', " "))
-        .join("\n")
-    }
-
-    fn of_lines(text: &str) -> Option<FarCard> {
-        let lines: Vec<&str> = text.split('\n').collect();
-        let lines: [&str; FarCard::LINES] = lines.try_into().ok()?;
-        let [
-            fabric,
-            provider,
-            entry,
-            is_loopback,
-            machine,
-            settings,
-            host,
-            addresses,
-            port,
-            cookie,
-        ] = lines;
-        let addresses = addresses.split(',').filter(|text| !text.is_empty());
-        Some(FarCard {
-            fabric: fabric.to_owned(),
-            provider: provider.to_owned(),
-            entry: entry.parse().ok()?,
-            is_loopback: is_loopback.parse().ok()?,
-            machine: machine.parse().ok()?,
-            settings: settings.to_owned(),
-            host: host.to_owned(),
-            addresses: addresses
-                .map(str::parse)
-                .collect::<std::result::Result<_, _>>()
-                .ok()?,
-            port: port.parse().ok()?,
-            cookie: cookie.parse().ok()?,
+impl Far {
+    /// Opens the fabric, and a port for life lines if this process `waits` for them.
+    ///
+    /// Errors: a text for all of both groups.
+    pub fn open(conversation: &mut Conversation, waits: bool) -> std::result::Result<Far, String> {
+        let (_, compared) = super::joined().map_err(|error| error.text())?;
+        let run = |open: far::Open| match conversation.step(move |_| Ok(open())) {
+            Ok(net) => net,
+            Err(error) => Err(error.text()),
+        };
+        let offer = far::offer(compared, run)?;
+        let uname = rustix::system::uname();
+        let mut card = FarCard {
+            end: offer.end.clone(),
+            machine: addresses::machine(),
+            host: uname.nodename().to_string_lossy().into_owned(),
+            ..FarCard::default()
+        };
+        let mut waiting = None;
+        if waits {
+            let opened = Waiting::open(Addresses::of_settings());
+            let opened = opened.map_err(|error| format!("no port can be opened: {error}"))?;
+            card.cookie = addresses::random();
+            let reception;
+            (reception, card.port, card.addresses) = opened;
+            let cookie = card.cookie;
+            waiting = Some(Waiting { reception, cookie });
+        }
+        Ok(Far {
+            card,
+            offer,
+            waiting,
         })
     }
 }
 
-/// As a text; the empty one is for a process that has nothing to tell.
-pub fn encode(told: Option<&Told>) -> String {
-    match told {
-        None => String::new(),
-        Some(Ok(card)) => format!("+{}", card.lines()),
-        Some(Err(text)) => format!("-{text}"),
-    }
-}
-
-/// What [`encode`] made a text of.
-pub fn decode(text: &str) -> Option<Told> {
-    if text.is_empty() {
-        return None;
-    }
-    Some(match text.split_at_checked(1) {
-        Some(("+", lines)) => {
-            FarCard::of_lines(lines).ok_or_else(|| "it is of another build of oxmpi".to_owned())
-        }
-        Some(("-", why)) => Err(why.to_owned()),
-        _ => Err("it sends nonsense".to_owned()),
-    })
-}
-
-/// A group: cards, and what those that are far from somebody have told.
-pub type Group<'a> = (&'a [Card], &'a [Option<Told>]);
+/// A group: cards, and what each process offers.
+pub type Group<'a> = (&'a [Card], &'a [Offered]);
 
 /// Whether messages between two groups can go over the fabric. All of both come to the same answer.
 ///
 /// Errors: MPI_ERR_OTHER, a process has no fabric, or providers or settings of two differ.
 pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
     for (group, of_whom) in [(ours, "this"), (theirs, "the other")] {
-        for (rank, told) in group.1.iter().enumerate() {
-            if let Some(Err(text)) = told {
+        for (rank, offered) in group.1.iter().enumerate() {
+            if let Some(Err(text)) = &offered.far {
                 return fail!(
                     Class::Other,
                     "rank {rank} of {of_whom} group has no fabric, which messages between hosts need: {text}"
@@ -197,9 +99,9 @@ pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
             }
         }
     }
-    for (rank, (card, told)) in ours.0.iter().zip(ours.1).enumerate() {
-        for (other, (their_card, their_told)) in theirs.0.iter().zip(theirs.1).enumerate() {
-            let (Some(Ok(one)), Some(Ok(two))) = (told, their_told) else {
+    for (rank, (card, offered)) in ours.0.iter().zip(ours.1).enumerate() {
+        for (other, (their_card, theirs)) in theirs.0.iter().zip(theirs.1).enumerate() {
+            let (Some(Ok(one)), Some(Ok(two))) = (&offered.far, &theirs.far) else {
                 continue;
             };
             if are_far(card, their_card) {
@@ -218,27 +120,27 @@ pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
 
 /// Why two processes cannot talk.
 fn check(one: &FarCard, two: &FarCard) -> std::result::Result<(), String> {
-    if one.settings != two.settings {
+    if one.end.settings != two.end.settings {
         let shown = |settings: &str| match settings.is_empty() {
             true => "all as by default".to_owned(),
             false => settings.to_owned(),
         };
         return Err(format!(
             "have different settings, which must be the same on both sides: {}, and {}",
-            shown(&one.settings),
-            shown(&two.settings)
+            shown(&one.end.settings),
+            shown(&two.end.settings)
         ));
     }
-    if one.provider != two.provider {
+    if one.end.provider != two.end.provider {
         return Err(format!(
             "send messages between hosts by different providers: {}, and {}; OXMPI_FABRIC can choose one for both",
-            one.provider, two.provider
+            one.end.provider, two.end.provider
         ));
     }
-    if one.machine != two.machine && (one.is_loopback || two.is_loopback) {
+    if one.machine != two.machine && (one.end.is_loopback || two.end.is_loopback) {
         return Err(format!(
             "cannot reach each other: the fabric of {} is that of one machine only (interface lo); OXMPI_INTERFACE can name another",
-            if one.is_loopback {
+            if one.end.is_loopback {
                 &one.host
             } else {
                 &two.host
@@ -254,37 +156,29 @@ fn check(one: &FarCard, two: &FarCard) -> std::result::Result<(), String> {
 pub fn reach(place: usize, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
     let deadline = Deadline::after(TIME);
     let reach_one = |(other, card): (usize, FarCard)| {
-        let mut why = Vec::new();
-        for address in &card.addresses {
-            match greet(SocketAddr::new(*address, card.port), &card, place, deadline) {
-                Ok(stream) => return Ok((other, stream)),
-                Err(error) => why.push(format!("{address}: {}", port::why(&error))),
-            }
-        }
-        let text = format!(
-            "rank {other} of the other group, on {}, cannot be reached by TCP ({})",
-            card.host,
-            why.join("; ")
-        );
-        Err(losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text))
+        let greet =
+            |stream| Ok(greet(stream, &card, place, deadline).map_err(|why| port::why(&why)));
+        let found = port::reach(&card.addresses, card.port, deadline, greet)?;
+        found.map(|stream| (other, stream)).map_err(|why| {
+            let text = format!(
+                "rank {other} of the other group, on {}, cannot be reached by TCP ({why})",
+                card.host
+            );
+            losses::error_of(Cause::Lost(Some(Loss::Unreachable)), text)
+        })
     };
     wanted.into_iter().map(reach_one).collect()
 }
 
 fn greet(
-    address: SocketAddr,
+    mut stream: TcpStream,
     card: &FarCard,
     place: usize,
     deadline: Deadline,
 ) -> std::io::Result<TcpStream> {
-    let limit = CONNECT_TIME
-        .min(deadline.left())
-        .max(Duration::from_millis(1));
-    let mut stream = TcpStream::connect_timeout(&address, limit)?;
     stream.set_read_timeout(Some(deadline.left().max(Duration::from_millis(1))))?;
-    let mut greeting = card.cookie.to_le_bytes().to_vec();
-    greeting.extend((place as u32).to_le_bytes());
-    stream.write_all(&greeting)?;
+    let greeting: Greeting = (card.cookie, place as u32);
+    stream.write_all(&encode(&greeting))?;
     let mut answer = [0u8];
     stream.read_exact(&mut answer)?;
     match answer[0] {
@@ -340,12 +234,11 @@ impl Waiting {
 
     /// `None`: a stranger, or somebody who has gone.
     fn hear(&self, mut stream: TcpStream, greeting: &[u8]) -> Option<(usize, TcpStream)> {
-        let (cookie, place) = greeting.split_first_chunk::<COOKIE_BYTES>()?;
-        if u128::from_le_bytes(*cookie) != self.cookie {
+        let (cookie, place) = decode::<Greeting>(greeting)?;
+        if cookie != self.cookie {
             return None;
         }
         stream.set_nonblocking(false).ok()?;
-        let place = u32::from_le_bytes(place.try_into().ok()?);
         stream.write_all(&[READY]).ok()?;
         Some((place as usize, stream))
     }
@@ -354,6 +247,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::far::End;
     use crate::group::names::Name;
     use crate::os::process::Birth;
 
@@ -371,48 +265,42 @@ mod tests {
 
     fn far_card(provider: &str) -> FarCard {
         FarCard {
-            fabric: format!("{provider}:0:0:00"),
-            provider: provider.to_owned(),
-            entry: 1 << 31,
+            end: End {
+                provider: provider.to_owned(),
+                ..End::default()
+            },
             machine: 7,
             host: "here".to_owned(),
             addresses: vec!["10.0.0.1".parse().unwrap(), "127.0.0.1".parse().unwrap()],
             port: 99,
             cookie: u128::MAX,
-            ..FarCard::default()
         }
     }
 
-    #[test]
-    fn what_is_told_comes_back() {
-        for told in [Ok(far_card("net")), Err("no library".to_owned())] {
-            assert_eq!(decode(&encode(Some(&told))), Some(told));
+    fn offered(told: std::result::Result<FarCard, String>) -> Offered {
+        Offered {
+            segment: None,
+            far: Some(told),
         }
-        assert_eq!(decode(&encode(None)), None);
-        assert!(decode("+nonsense").unwrap().is_err());
     }
 
     #[test]
     fn both_sides_of_a_difference_are_named() {
         let (ours, theirs) = ([card(1, 1)], [card(2, 2)]);
-        let compared = |one: Told, two: Told| {
-            let result = compare((&ours, &[Some(one)]), (&theirs, &[Some(two)]));
+        let compared = |one, two| {
+            let result = compare((&ours, &[offered(one)]), (&theirs, &[offered(two)]));
             result.err().map(|error| error.text().to_owned())
         };
         assert_eq!(compared(Ok(far_card("net")), Ok(far_card("net"))), None);
         let text = compared(Ok(far_card("net")), Ok(far_card("tcp"))).unwrap();
         assert!(text.contains("net, and tcp"), "{text}");
-        let set = FarCard {
-            settings: "OXMPI_X=1".to_owned(),
-            ..far_card("net")
-        };
+        let mut set = far_card("net");
+        set.end.settings = "OXMPI_X=1".to_owned();
         let text = compared(Ok(far_card("net")), Ok(set)).unwrap();
         assert!(text.contains("default, and OXMPI_X=1"), "{text}");
-        let elsewhere = FarCard {
-            machine: 8,
-            is_loopback: true,
-            ..far_card("net")
-        };
+        let mut elsewhere = far_card("net");
+        elsewhere.machine = 8;
+        elsewhere.end.is_loopback = true;
         assert!(compared(Ok(far_card("net")), Ok(elsewhere)).is_some());
         let text = compared(Ok(far_card("net")), Err("no library".to_owned())).unwrap();
         assert!(
@@ -422,8 +310,8 @@ mod tests {
         // Those of one host need no fabric.
         let here = [card(2, 1)];
         let near = compare(
-            (&ours, &[Some(Ok(far_card("net")))]),
-            (&here, &[Some(Ok(far_card("tcp")))]),
+            (&ours, &[offered(Ok(far_card("net")))]),
+            (&here, &[offered(Ok(far_card("tcp")))]),
         );
         assert!(near.is_ok());
     }

@@ -1,11 +1,13 @@
 //! How the processes of two groups that meet reach each other: by a segment that those of a host share, else over the fabric.
 
-use super::background;
-use super::card::{Card, Remote};
-use super::far::{self, FarCard, Told, Waiting, are_far};
-use crate::connections::far::{FarPeer, Guest, Offer, connect, take_back};
+use super::card::{Card, FarCard, Offered, Remote};
+use super::conversation::Conversation;
+use super::exchange::{Way, gather, nonsense};
+use super::far::{self, Far, are_far};
+use crate::coll::{CollContext, block_on};
+use crate::connections::far::{FarPeer, Guest, connect};
 use crate::connections::{self, Hold, NearPeer};
-use crate::constructors::is_met;
+use crate::constructors::{everywhere, is_met};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::{Group, names};
 use crate::launch::{self, SegmentPlan};
@@ -14,101 +16,118 @@ use crate::transport::layout;
 use crate::transport::link::{Place, Plan};
 use std::os::fd::OwnedFd;
 
-/// Which part this process has in a meeting.
+/// Two groups, when each process has the cards of all.
 #[derive(Clone, Copy)]
-pub struct Setting {
-    /// The MPI function.
-    pub function: &'static str,
-    /// Whether its group accepts the other one, which connects: all of both say the same.
+pub struct Meet<'a> {
+    /// Whether this group accepts the other one, which connects: all of both say the same.
     pub accepts: bool,
-    /// Its place in its group.
-    pub place: u32,
+    pub ours: &'a [Card],
+    pub theirs: &'a [Card],
 }
 
 /// What this process has made for a meeting.
-pub struct Means {
-    setting: Setting,
+struct Means<'a> {
+    meet: Meet<'a>,
+    /// Place of this process in its group, and its card.
+    place: usize,
+    card: &'a Card,
     /// A segment for the processes of both groups on this host, which the first accepting one there makes.
     segment: Option<OwnedFd>,
-    far: Option<Told>,
-    offer: Option<Offer>,
-    waiting: Option<Waiting>,
+    /// If somebody is far.
+    far: Option<std::result::Result<Far, String>>,
 }
 
-/// Cards of a group, and what each process has made.
-type Both<'a> = (&'a [Card], &'a [Vec<u8>]);
-
-impl Drop for Means {
-    fn drop(&mut self) {
-        if let Some(offer) = &self.offer {
-            take_back(offer.invitation);
-        }
+/// Connects the processes with those that they have not met before. The other group, and what keeps the new connections until a communicator
+/// uses them.
+///
+/// Errors: on all of both groups, MPI_ERR_OTHER if some cannot reach some of the others; of [`Way::swap`].
+pub fn join(meet: Meet<'_>, way: &mut Way<'_>) -> Result<(Group, Vec<Hold>)> {
+    let mut means = Means::prepare(meet, way);
+    let ours = means.gather(way.own)?;
+    let theirs: Vec<Offered> = way.swap(&ours)?;
+    let groups = ((meet.ours, &*ours), (meet.theirs, &*theirs));
+    let joined = means.join(&mut way.conversation, groups);
+    let [all] = block_on(everywhere(way.own, [joined.is_ok()]))?;
+    let they_have = way.swap(&all)?;
+    drop(means);
+    let joined = joined?;
+    if !(all && they_have) {
+        return fail!(
+            Class::Other,
+            "{}: another process of the two groups cannot reach all of the others",
+            way.own.function
+        );
     }
+    Ok(joined)
 }
 
-impl Means {
+impl<'a> Means<'a> {
     /// Makes what this process needs, and is asked for.
-    pub fn prepare(setting: Setting, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
-        let mut means = Means {
-            setting,
-            segment: None,
-            far: None,
-            offer: None,
-            waiting: None,
-        };
-        if setting.accepts {
-            means.segment = make_segment(setting.place as usize, own, ours, theirs);
+    fn prepare(meet: Meet<'a>, way: &mut Way<'_>) -> Means<'a> {
+        let place = way.own.rank() as usize;
+        let card = &meet.ours[place];
+        let is_far = meet.theirs.iter().any(|other| are_far(card, other));
+        Means {
+            meet,
+            place,
+            card,
+            segment: make_segment(meet, card),
+            far: is_far.then(|| Far::open(&mut way.conversation, meet.accepts)),
         }
-        if theirs.iter().any(|other| are_far(own, other)) {
-            let (told, offer, waiting) = far::tell(setting.function, setting.accepts);
-            (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
-        }
-        means
     }
 
-    /// As a text for all of both groups: the segment in the first line, then what [`far::encode`] makes.
-    pub fn told(&self) -> String {
-        let far = far::encode(self.far.as_ref());
-        match (&self.segment, far.as_str()) {
-            (None, "") => String::new(),
-            (None, far) => format!("\n{far}"),
-            (Some(segment), far) => {
-                let remote = Remote::of(segment);
-                format!("{} {}\n{far}", remote.fd, remote.inode)
-            }
+    /// What each of this group offers, by rank. How much that may be is known by the cards.
+    fn gather(&self, own: &CollContext<'_>) -> Result<Vec<Offered>> {
+        let Meet { ours, theirs, .. } = self.meet;
+        let card = |far: &std::result::Result<Far, String>| match far {
+            Ok(far) => Ok(far.card.clone()),
+            Err(why) => Err(why.clone()),
+        };
+        let offered = Offered {
+            segment: self.segment.as_ref().map(Remote::of),
+            far: self.far.as_ref().map(card),
+        };
+        let is_far = |one: &Card| theirs.iter().any(|other| are_far(one, other));
+        if ours.iter().any(is_far) {
+            return gather(own, &offered, None);
         }
+        if !self.meet.accepts {
+            return Ok(vec![Offered::default(); ours.len()]);
+        }
+        let longest = Offered {
+            segment: Some(Remote { fd: 0, inode: 0 }),
+            far: None,
+        };
+        gather(own, &offered, Some(&longest))
     }
 
     /// Finds the numbers of the others, and connects with those that were not met before.
-    pub fn join(
+    fn join(
         &mut self,
-        own: &Card,
-        ours: Both<'_>,
-        theirs: Both<'_>,
+        conversation: &mut Conversation,
+        (ours, theirs): (far::Group<'_>, far::Group<'_>),
     ) -> Result<(Group, Vec<Hold>)> {
+        let own = self.card;
+        if theirs.0.len() != theirs.1.len() {
+            return Err(nonsense(Class::Other));
+        }
         let numbers: Vec<u32> = theirs
             .0
             .iter()
             .map(|card| names::number_or_new(card.name))
             .collect();
-        let (our_means, their_means) = (read_all(ours.1), read_all(theirs.1));
-        let far_of = |all: &[Made]| -> Vec<Option<Told>> {
-            all.iter().map(|made| made.far.clone()).collect()
-        };
-        let (our_far, their_far) = (far_of(&our_means), far_of(&their_means));
-        far::compare((ours.0, &our_far), (theirs.0, &their_far))?;
+        far::compare(ours, theirs)?;
         let mut holds = Vec::new();
-        let is_new = |card: &&Card| !is_known(card);
+        let is_new = |card: &&Card| !is_met(card.name);
         let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
         if near.any(|card| is_new(&card)) {
-            let (accepting, connecting) = match self.setting.accepts {
-                true => ((ours.0, &our_means), (theirs.0, &their_means)),
-                false => ((theirs.0, &their_means), (ours.0, &our_means)),
+            let both = match self.meet.accepts {
+                true => [ours, theirs],
+                false => [theirs, ours],
             };
-            let both = [accepting, connecting];
             let both = both
                 .iter()
-                .flat_map(|(cards, made)| cards.iter().zip(made.iter()));
+                .flat_map(|(cards, made)| cards.iter().zip(*made));
             let here: Vec<(&Card, Option<Remote>)> = both
                 .filter(|(card, _)| card.host == own.host)
                 .map(|(card, made)| (card, made.segment))
@@ -118,41 +137,40 @@ impl Means {
         let far: Vec<(usize, &Card, &FarCard)> = theirs
             .0
             .iter()
-            .zip(&their_far)
+            .zip(theirs.1)
             .enumerate()
             .filter(|(_, (card, _))| are_far(own, card) && is_new(card))
-            .filter_map(|(place, (card, told))| {
-                let told = told.as_ref()?.as_ref().ok()?;
+            .filter_map(|(place, (card, made))| {
+                let told = made.far.as_ref()?.as_ref().ok()?;
                 Some((place, card, told))
             })
             .collect();
         if !far.is_empty() {
-            holds.push(self.join_far(&far)?);
+            holds.push(self.join_far(conversation, &far)?);
         }
         Ok((Group::new(numbers), holds))
     }
 
-    fn join_far(&mut self, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
-        let Some(offer) = &self.offer else {
+    fn join_far(
+        &mut self,
+        conversation: &mut Conversation,
+        far: &[(usize, &Card, &FarCard)],
+    ) -> Result<Hold> {
+        let Some(Ok(own)) = &mut self.far else {
             return fail!(
                 Class::Other,
                 "the processes of the two groups tell different hosts"
             );
         };
-        let invitation = offer.invitation;
-        let Setting {
-            function,
-            place: own_place,
-            ..
-        } = self.setting;
+        let (invitation, place) = (own.offer.invitation, self.place);
         let wanted: far::Wanted = far
             .iter()
             .map(|(place, _, told)| (*place, (*told).clone()))
             .collect();
-        let waiting = self.waiting.take();
-        let mut lines = background::run(function, move || match waiting {
+        let waiting = own.waiting.take();
+        let mut lines = conversation.step(move |_| match waiting {
             Some(waiting) => waiting.until_reached(wanted),
-            None => far::reach(own_place as usize, wanted),
+            None => far::reach(place, wanted),
         })?;
         lines.sort_by_key(|(place, _)| *place);
         let met = far.iter().zip(lines);
@@ -160,9 +178,9 @@ impl Means {
             guest: Guest {
                 process: names::number_or_new(card.name),
                 place: *place as u32,
-                card: &told.fabric,
-                entry: told.entry,
-                own_place,
+                card: &told.end.card,
+                entry: told.end.entry,
+                own_place: self.place as u32,
             },
             node: card.node,
             lifeline,
@@ -171,48 +189,20 @@ impl Means {
     }
 }
 
-/// What another process has made.
-#[derive(Default)]
-struct Made {
-    segment: Option<Remote>,
-    far: Option<Told>,
-}
-
-fn read_all(all: &[Vec<u8>]) -> Vec<Made> {
-    all.iter().map(|bytes| read(bytes)).collect()
-}
-
-/// What [`Means::told`] made a text of.
-fn read(bytes: &[u8]) -> Made {
-    let text = String::from_utf8_lossy(bytes);
-    let Some((segment, far)) = text.split_once('\n') else {
-        return Made::default();
-    };
-    let segment = segment.split_once(' ').and_then(|(fd, inode)| {
-        Some(Remote {
-            fd: fd.parse().ok()?,
-            inode: inode.parse().ok()?,
-        })
-    });
-    Made {
-        segment,
-        far: far::decode(far),
-    }
-}
-
 /// The first of the accepting processes of a host makes the segment for all of both groups there: what it is kept open by. It is made
 /// whomever this process has met, because others of its group may not have.
-fn make_segment(rank: usize, own: &Card, ours: &[Card], theirs: &[Card]) -> Option<OwnedFd> {
+fn make_segment(meet: Meet<'_>, own: &Card) -> Option<OwnedFd> {
     let here = |card: &&Card| card.host == own.host;
-    let first = ours.iter().position(|card| here(&card));
-    if first != Some(rank) || !theirs.iter().any(|card| here(&card)) {
+    let first = meet.ours.iter().find(here);
+    let makes = meet.accepts && first == Some(own) && meet.theirs.iter().any(|card| here(&card));
+    if !makes {
         return None;
     }
     let plan = SegmentPlan {
         bytes: &layout::segment_bytes,
         initialise: &layout::initialise,
     };
-    let processes = ours.iter().chain(theirs).filter(here).count();
+    let processes = meet.ours.iter().chain(meet.theirs).filter(here).count();
     launch::create_segment(&plan, processes).ok()
 }
 
@@ -256,7 +246,7 @@ fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> R
         let process = names::number_or_new(card.name);
         if card.name == own.name {
             own_seat = Some(seat);
-        } else if theirs.iter().any(|other| other.name == card.name) && !is_known(card) {
+        } else if theirs.iter().any(|other| other.name == card.name) && !is_met(card.name) {
             met.push(NearPeer {
                 process,
                 seat,
@@ -277,9 +267,4 @@ fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> R
         own: own_seat.unwrap_or_default(),
     };
     connections::connect(plan, &met)
-}
-
-/// Whether a process is reached already.
-fn is_known(card: &Card) -> bool {
-    is_met(card.name)
 }

@@ -3,10 +3,12 @@
 //! Every function that is collective takes what this rank has found wrong with its own arguments, too: the error is then one of
 //! all ranks of the communicator, and nobody waits.
 
-mod background;
-mod card;
+pub mod card;
+pub mod codec;
 mod command;
 mod connect;
+mod conversation;
+mod exchange;
 mod far;
 mod introduce;
 mod means;
@@ -17,6 +19,7 @@ mod reception;
 mod service;
 mod spawn;
 
+use crate::connections::far::Compared;
 use crate::constructors;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
@@ -24,9 +27,10 @@ use crate::launch::Job;
 use crate::variables::{Listed, Variable};
 pub use command::Command;
 pub use connect::{accept, connect, join};
+pub use meeting::Codes;
 use reception::Addresses;
 pub use service::{lookup_name, publish_name, unpublish_name};
-pub use spawn::{Codes, Spawned, meet_parents, parent, spawn};
+pub use spawn::{Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
 
 static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
@@ -38,19 +42,23 @@ static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
 /// What users can set about connections to other jobs.
 pub static VARIABLES: &[&dyn Listed] = &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS];
 
-static JOB: OnceLock<&'static Job> = OnceLock::new();
+static JOB: OnceLock<(&'static Job, Compared)> = OnceLock::new();
 
-/// Says which job this process has joined.
-pub fn set_job(job: &'static Job) {
-    let _ = JOB.set(job);
+/// Says which job this process has joined, and what others compare.
+pub fn set_job(job: &'static Job, compared: Compared) {
+    let _ = JOB.set((job, compared));
     constructors::introduce_by(introduce::introduce);
 }
 
-fn job() -> Result<&'static Job> {
+fn joined() -> Result<&'static (&'static Job, Compared)> {
     match JOB.get() {
-        Some(job) => Ok(job),
+        Some(joined) => Ok(joined),
         None => fail!(Class::Other, "this process has joined no job"),
     }
+}
+
+fn job() -> Result<&'static Job> {
+    joined().map(|(job, _)| *job)
 }
 
 /// MPI_Open_port: the name of a new port of this process, at the address and TCP port that the info keys `ip_address` and `ip_port` say.

@@ -23,6 +23,8 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
 /// Of a line; longer ones come from strangers.
 const LINE_BYTES: usize = 1024;
+/// Bytes that both sides may send at once.
+const SHORT: usize = 1024;
 /// Of a frame: 16 million processes.
 const FRAME_BYTES: u64 = 2 << 30;
 
@@ -44,7 +46,11 @@ struct Door {
 static PORTS: Mutex<Vec<Arc<Port>>> = Mutex::new(Vec::new());
 
 /// A connection to the root of another group.
-pub struct Socket(TcpStream);
+pub struct Socket {
+    stream: TcpStream,
+    /// Whether this side accepts the other one, which connects.
+    pub accepts: bool,
+}
 
 /// When a wait for the other side ends, and after how many seconds that is.
 #[derive(Clone, Copy)]
@@ -191,21 +197,22 @@ impl Port {
             for (stream, line) in
                 heard.map_err(|error| failed("no connection can be accepted", error))?
             {
-                door.known.extend(self.greet(Socket(stream), &line)?);
+                door.known
+                    .extend(self.greet(Socket::of(stream, true), &line)?);
             }
             if chosen.is_none() {
                 let known = std::iter::from_fn(|| door.known.pop_front());
                 chosen = known.filter_map(Chosen::tell).next();
             }
             match chosen.take().map(Chosen::hear) {
-                Some(Answer::Ready(socket)) => return Ok(socket),
-                Some(Answer::Awaited(waiting)) => chosen = Some(waiting),
+                Some(Ok(socket)) => return Ok(socket),
+                Some(Err(Some(waiting))) => chosen = Some(waiting),
                 // The next one is told at once.
-                Some(Answer::None) => continue,
+                Some(Err(None)) => continue,
                 None => {}
             }
             let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
-            let awaited = chosen.iter().map(|chosen| &chosen.socket.0);
+            let awaited = chosen.iter().map(|chosen| &chosen.socket.stream);
             door.reception.wait(awaited, left);
             // Another thread may accept at this port, too.
             MutexGuard::unlock_fair(door);
@@ -224,7 +231,7 @@ impl Port {
             Some("oxmpi-connect") if words.next() == Some(VERSION) => Ok(Some(socket)),
             Some("oxmpi-connect") => {
                 let answer = format!("oxmpi-version {VERSION}\n");
-                let _ = socket.0.write_all(answer.as_bytes());
+                let _ = socket.stream.write_all(answer.as_bytes());
                 Ok(None)
             }
             Some("oxmpi-refused") => fail!(
@@ -244,16 +251,10 @@ struct Chosen {
     until: Deadline,
 }
 
-enum Answer {
-    Ready(Socket),
-    Awaited(Chosen),
-    None,
-}
-
 impl Chosen {
     /// `None`: it has gone.
     fn tell(mut socket: Socket) -> Option<Chosen> {
-        socket.0.write_all(b"oxmpi-accepted\n").ok()?;
+        socket.stream.write_all(b"oxmpi-accepted\n").ok()?;
         Some(Chosen {
             socket,
             said: Vec::new(),
@@ -261,21 +262,22 @@ impl Chosen {
         })
     }
 
-    fn hear(mut self) -> Answer {
+    /// It is there; or it may come still, or has gone.
+    fn hear(mut self) -> std::result::Result<Socket, Option<Chosen>> {
         while missing_of_line(&self.said) > 0 {
             let mut byte = [0u8];
-            match self.socket.0.read(&mut byte) {
+            match self.socket.stream.read(&mut byte) {
                 Ok(1) => self.said.push(byte[0]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock && !self.until.is_over() => {
-                    return Answer::Awaited(self);
+                    return Err(Some(self));
                 }
-                _ => return Answer::None,
+                _ => return Err(None),
             }
         }
         match self.said == b"oxmpi-here\n" && self.socket.prepare(None).is_ok() {
-            true => Answer::Ready(self.socket),
-            false => Answer::None,
+            true => Ok(self.socket),
+            false => Err(None),
         }
     }
 }
@@ -309,31 +311,40 @@ pub fn connect(
             "port_name is \"{name}\", which is no name of a port"
         );
     };
-    let mut why = String::new();
+    let greet = |stream| ask(Socket::of(stream, false), cookie, deadline, &may_go_on);
+    reach(&addresses, port, deadline, greet)?.map_err(|why| {
+        let text = format!("port_name is \"{name}\", and nobody accepts there ({why})");
+        Error::new(Class::Port, text)
+    })
+}
+
+/// The first connection to one of these addresses that `greet` is content with, or what is wrong with each.
+///
+/// Errors: of `greet`, which ends it.
+pub fn reach<S>(
+    addresses: &[IpAddr],
+    port: u16,
+    deadline: Deadline,
+    mut greet: impl FnMut(TcpStream) -> Result<std::result::Result<S, String>>,
+) -> Result<std::result::Result<S, String>> {
+    let mut reasons = Vec::new();
     for address in addresses {
-        let limit = CONNECT_TIME
-            .min(deadline.left())
-            .max(Duration::from_millis(1));
-        let reached = TcpStream::connect_timeout(&SocketAddr::new(address, port), limit);
-        let reason = match reached {
-            Ok(stream) => match ask(Socket(stream), cookie, deadline, &may_go_on)? {
-                Ok(socket) => return Ok(socket),
+        let limit = CONNECT_TIME.min(deadline.left());
+        let limit = limit.max(Duration::from_millis(1));
+        let reached = TcpStream::connect_timeout(&SocketAddr::new(*address, port), limit);
+        let reason = match reached.map(&mut greet) {
+            Ok(greeted) => match greeted? {
+                Ok(found) => return Ok(Ok(found)),
                 Err(text) => text,
             },
-            Err(error) => error.to_string(),
+            Err(error) => why(&error),
         };
-        if !why.is_empty() {
-            why.push_str("; ");
-        }
-        why.push_str(&format!("{address}: {reason}"));
+        reasons.push(format!("{address}: {reason}"));
         if deadline.is_over() {
             break;
         }
     }
-    fail!(
-        Class::Port,
-        "port_name is \"{name}\", and nobody accepts there ({why})"
-    )
+    Ok(Err(reasons.join("; ")))
 }
 
 /// Shows the cookie to the process that listens, and waits for its answer. The text says why that is of no use.
@@ -348,7 +359,7 @@ fn ask(
     let line = format!("oxmpi-connect {cookie} {VERSION}\n");
     let mut stopped = None;
     let answer = socket.prepare(Some(LOOK)).and_then(|()| {
-        socket.0.write_all(line.as_bytes())?;
+        socket.stream.write_all(line.as_bytes())?;
         socket.read_line(|| {
             stopped = may_go_on().err();
             stopped.is_none() && !deadline.is_over()
@@ -371,7 +382,7 @@ fn ask(
 fn understand(mut socket: Socket, answer: &str) -> std::result::Result<Socket, String> {
     match answer.split_once(' ') {
         None if answer == "oxmpi-accepted" => {
-            let greeted = socket.0.write_all(b"oxmpi-here\n");
+            let greeted = socket.stream.write_all(b"oxmpi-here\n");
             let greeted = greeted.and_then(|()| socket.prepare(None));
             greeted.map(|()| socket).map_err(|error| why(&error))
         }
@@ -388,16 +399,16 @@ fn is_silence(error: &std::io::Error) -> bool {
 }
 
 impl Socket {
-    /// A connection that the program has made; `stream` may be of any family.
-    pub fn of(stream: TcpStream) -> Socket {
-        Socket(stream)
+    /// `stream` may be of any family.
+    pub fn of(stream: TcpStream, accepts: bool) -> Socket {
+        Socket { stream, accepts }
     }
 
     fn prepare(&self, limit: Option<Duration>) -> std::io::Result<()> {
-        self.0.set_nonblocking(false)?;
-        let _ = self.0.set_nodelay(true);
-        end_in_silence(&self.0)?;
-        self.0.set_read_timeout(limit)
+        self.stream.set_nonblocking(false)?;
+        let _ = self.stream.set_nodelay(true);
+        end_in_silence(&self.stream)?;
+        self.stream.set_read_timeout(limit)
     }
 
     /// A line. Whenever the socket's time limit is over without a byte, `waits_on` is asked.
@@ -407,7 +418,7 @@ impl Socket {
         let mut line = Vec::new();
         let mut byte = [0u8];
         while line.len() < LINE_BYTES {
-            match self.0.read_exact(&mut byte) {
+            match self.stream.read_exact(&mut byte) {
                 Err(error) if is_silence(&error) && waits_on() => continue,
                 read => read?,
             }
@@ -419,13 +430,27 @@ impl Socket {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
+    /// Gives the other side these bytes for its own.
+    ///
+    /// Errors: MPI_ERR_PORT, the connection is lost.
+    pub fn swap(&mut self, mine: &[u8]) -> Result<Vec<u8>> {
+        // Few bytes find room in the kernel while the other side sends, too.
+        if !self.accepts || mine.len() <= SHORT {
+            self.send(mine)?;
+            return self.receive();
+        }
+        let theirs = self.receive()?;
+        self.send(mine)?;
+        Ok(theirs)
+    }
+
     /// Sends a length and so many bytes.
     ///
     /// Errors: MPI_ERR_PORT, the connection is lost.
     pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
         let mut frame = (bytes.len() as u64).to_le_bytes().to_vec();
         frame.extend(bytes);
-        self.0.write_all(&frame).map_err(lost)
+        self.stream.write_all(&frame).map_err(lost)
     }
 
     /// What the other side has sent by [`Socket::send`].
@@ -433,13 +458,13 @@ impl Socket {
     /// Errors: MPI_ERR_PORT, the connection is lost.
     pub fn receive(&mut self) -> Result<Vec<u8>> {
         let mut length = [0u8; 8];
-        self.0.read_exact(&mut length).map_err(lost)?;
+        self.stream.read_exact(&mut length).map_err(lost)?;
         let length = u64::from_le_bytes(length);
         if length > FRAME_BYTES {
             return fail!(Class::Port, "the other group sends nonsense");
         }
         let mut bytes = vec![0; length as usize];
-        self.0.read_exact(&mut bytes).map_err(lost)?;
+        self.stream.read_exact(&mut bytes).map_err(lost)?;
         Ok(bytes)
     }
 }
@@ -466,6 +491,25 @@ mod tests {
         close(&port.name).unwrap();
         assert!(close(&port.name).is_err() && find(&port.name).is_err());
         assert!(port.accept(None, || Ok(())).is_err());
+    }
+
+    #[test]
+    fn both_sides_swap_what_no_buffer_holds() {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut connecting = Socket::of(stream, false);
+        let mut accepting = Socket::of(listener.accept().unwrap().0, true);
+        let large = 32 << 20;
+        for (one, two) in [(0, 0), (9, large), (large, 9), (large, large)] {
+            let other = std::thread::spawn(move || {
+                let theirs = connecting.swap(&vec![1; one]).unwrap();
+                (connecting, theirs)
+            });
+            assert_eq!(accepting.swap(&vec![2; two]).unwrap(), vec![1; one]);
+            let theirs;
+            (connecting, theirs) = other.join().unwrap();
+            assert_eq!(theirs, vec![2; two]);
+        }
     }
 
     #[test]

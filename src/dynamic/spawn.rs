@@ -1,17 +1,18 @@
 //! Spawn: the launcher starts a job, which connects to a port of those that have spawned it.
 
 use super::command::Command;
-use super::connect::{begin, meet};
-use super::meeting::{Role, Side, tell_all};
-use super::port::{self, Deadline};
+use super::connect::begin;
+use super::job;
+use super::meeting::{Codes, Opening, Side, opening};
+use super::port::{self, Deadline, Port, Socket};
 use super::reception::Addresses;
-use super::{background, job};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
 use crate::connections;
 use crate::error::{Class, Error, Result, fail};
-use crate::launch::{MOST_RANKS, Program, Spawning, names};
+use crate::launch::{Job, MOST_RANKS, Program, names};
 use crate::sync::{AtomicI32, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What MPI_Comm_spawn gives.
@@ -21,9 +22,6 @@ pub struct Spawned {
     /// The error codes of all processes that were asked for, on every rank; none if the arguments were wrong.
     pub codes: Codes,
 }
-
-/// Error codes of processes, each with the number of those that have it: a program may ask for any number.
-pub type Codes = Vec<(u32, i32)>;
 
 /// The communicator to the processes that have spawned this one.
 static PARENT: AtomicI32 = AtomicI32::new(comm::NULL);
@@ -55,112 +53,67 @@ pub fn spawn(
         }
         Ok(commands)
     });
-    let begun = begin(
-        comm,
-        root,
-        commands,
-        (function, Role::Accepts, Maker::Spawn),
-    );
-    let (side, commands) = match begun {
-        Ok(begun) => begun,
-        Err(error) => {
-            return Spawned {
-                comm: Err(error),
-                codes: Vec::new(),
-            };
-        }
-    };
-    let (codes, started) = match commands.map(|commands| start(function, &commands)) {
-        None => (Vec::new(), Ok(None)),
-        Some((codes, started)) => (codes, started.map(Some)),
-    };
-    let codes = tell_all(&side.own, side.root, Ok(encode(&codes)));
-    let codes = match codes {
-        Ok(codes) => decode(&codes),
-        Err(error) => {
-            return Spawned {
-                comm: Err(error),
-                codes: Vec::new(),
-            };
-        }
-    };
-    let mut cookie = None;
-    let socket = started.and_then(|port| {
-        let Some((port, started)) = port else {
-            return Ok(None);
-        };
-        let name = port.name.clone();
-        cookie = Some(port::cookie_of(&name).to_owned());
-        let all_live = side.all_live();
-        let may_go_on = move || match started.end() {
-            Some(why) => fail!(Class::Spawn, "the processes do not come: {why}"),
-            None => all_live(),
-        };
-        let accepted = background::run(function, move || port.accept(None, may_go_on));
-        port::close(&name)?;
-        accepted.map(Some)
-    });
-    // Some of the processes have come, and have ended since.
-    let lost = |error: Error| match error.class() {
-        Class::Port => Error::new(Class::Spawn, error.text()),
-        _ => error,
-    };
-    let comm = meet(&side, socket).map_err(lost);
-    if let (Ok(comm), Some(cookie)) = (&comm, cookie) {
+    let mut codes = Codes::new();
+    let begun = begin(comm, root, commands, (function, Maker::Spawn));
+    let comm = begun.and_then(|(side, commands)| {
         let job = side.job;
-        job.tell_connection(&cookie, true);
-        connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
-    }
+        let mut cookie = None;
+        let opening = commands.map(|commands| {
+            let port = fit(&commands).and_then(|()| port::open(Addresses::of_settings(), 0));
+            let name = port.as_ref().ok().map(|port| port::cookie_of(&port.name));
+            cookie = name.map(str::to_owned);
+            let all_live = side.all_live();
+            Box::new(move || start(job, &commands, port, all_live)) as Opening
+        });
+        // Some of the processes have come, and have ended since.
+        let lost = |error: Error| match error.class() {
+            Class::Port => Error::new(Class::Spawn, error.text()),
+            _ => error,
+        };
+        let comm = side.meet(opening, &mut codes).map_err(lost)?;
+        if let Some(cookie) = cookie {
+            job.tell_connection(&cookie, true);
+            connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
+        }
+        Ok(comm)
+    });
     Spawned { comm, codes }
 }
 
-fn encode(codes: &[(u32, i32)]) -> Vec<u8> {
-    let words = codes
-        .iter()
-        .flat_map(|(count, code)| [*count, code.cast_unsigned()]);
-    words.flat_map(u32::to_le_bytes).collect()
-}
-
-fn decode(bytes: &[u8]) -> Codes {
-    let word = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap_or_default());
-    let pairs = bytes.chunks_exact(8).map(|pair| pair.split_at(4));
-    pairs
-        .map(|(count, code)| (word(count), word(code).cast_signed()))
-        .collect()
-}
-
-/// Has the launcher start the processes, at the root. The error code of each, and the port that they connect to.
+/// Has the launcher start the processes and waits for them at the port, which is closed then. The error code of each process, and the connection.
 fn start(
-    function: &'static str,
+    job: &Job,
     commands: &[Command],
-) -> (Codes, Result<(std::sync::Arc<port::Port>, Spawning)>) {
+    port: Result<Arc<Port>>,
+    all_live: impl Fn() -> Result<()>,
+) -> (Codes, Result<Socket>) {
     let wanted = commands.iter().map(|it| it.processes);
     let all: u64 = wanted.clone().map(u64::from).sum();
     let not_started = || wanted.map(|it| (it, Class::Spawn.value())).collect();
-    if let Err(error) = fit(commands) {
-        return (not_started(), Err(error));
-    }
-    let port = match port::open(Addresses::of_settings(), 0) {
+    let port = match port {
         Ok(port) => port,
         Err(error) => return (not_started(), Err(error)),
     };
     let preput = [(names::PARENT.to_owned(), port.name.clone())];
     let programs: Result<Vec<Program>> = commands.iter().map(Command::program).collect();
-    let asked = programs.and_then(|programs| {
-        let job = job()?;
-        let limit = Duration::from_secs(super::CONNECT_TIMEOUT.get());
-        background::run(function, move || job.spawn(&programs, &preput, limit))
-    });
-    match asked {
+    let limit = Duration::from_secs(super::CONNECT_TIMEOUT.get());
+    let asked = programs.and_then(|programs| job.spawn(&programs, &preput, limit));
+    let (codes, socket) = match asked {
         Ok(started) if started.codes.contains(&0) => {
-            (spread(commands, &started.codes), Ok((port, started)))
+            let may_go_on = || match started.end() {
+                Some(why) => fail!(Class::Spawn, "the processes do not come: {why}"),
+                None => all_live(),
+            };
+            let socket = port.accept(None, may_go_on);
+            (spread(commands, &started.codes), socket)
         }
         asked => {
-            let _ = port::close(&port.name);
             let none = |_| fail!(Class::Spawn, "none of {all} processes could be started");
             (not_started(), asked.and_then(none))
         }
-    }
+    };
+    let _ = port::close(&port.name);
+    (codes, socket)
 }
 
 /// Whether so many processes can be started at a time.
@@ -212,7 +165,6 @@ pub fn meet_parents() -> Result<()> {
 }
 
 fn meet_parents_now() -> Result<()> {
-    const FUNCTION: &str = "MPI_Init";
     let job = job()?;
     let Some(name) = job.left_by_parents(names::PARENT) else {
         return Ok(());
@@ -222,22 +174,17 @@ fn meet_parents_now() -> Result<()> {
     };
     let side = Side {
         comm: world,
-        own: CollContext::new(world, FUNCTION),
+        own: CollContext::new(world, "MPI_Init"),
         root: 0,
-        role: Role::Connects,
         made: Maker::Spawn,
         job,
     };
     let cookie = port::cookie_of(&name).to_owned();
-    let socket = match world.rank() {
-        0 => {
-            let deadline = Deadline::after(PARENT_TIME);
-            let all_live = side.all_live();
-            background::run(FUNCTION, move || port::connect(&name, deadline, all_live)).map(Some)
-        }
-        _ => Ok(None),
-    };
-    let parents = meet(&side, socket)?;
+    let opening = (world.rank() == 0).then(|| {
+        let all_live = side.all_live();
+        opening(move || port::connect(&name, Deadline::after(PARENT_TIME), all_live))
+    });
+    let parents = side.meet(opening, &mut Codes::new())?;
     // Both sides tell: a process may end as soon as it has left the other one, which may not know it yet.
     connections::at_end(parents.process(0), move || {
         job.tell_connection(&cookie, false);
@@ -250,6 +197,7 @@ fn meet_parents_now() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dynamic::codec;
     use crate::info::Info;
 
     fn command(processes: u32, soft: Option<&str>) -> Command {
@@ -269,7 +217,7 @@ mod tests {
     fn codes_come_back_whatever_the_number_of_processes() {
         let commands = [command(3, None), command(u32::MAX, Some("2,2000000000"))];
         let codes = spread(&commands, &[0, 0, 42, 0, 0]);
-        assert_eq!(decode(&encode(&codes)), codes);
+        assert_eq!(codec::decode(&codec::encode(&codes)), Some(codes.clone()));
         let all: u64 = codes.iter().map(|(count, _)| u64::from(*count)).sum();
         assert_eq!(all, 3 + u64::from(u32::MAX));
         assert_eq!(codes.last(), Some(&(u32::MAX - 2, Class::Spawn.value())));

@@ -14,7 +14,7 @@ use super::pointer::{self, Pointer};
 use super::view::View;
 use crate::assembly::{self, NameOf, agree_on, has_failed};
 use crate::comm::Comm;
-use crate::engine::waits::Object;
+use crate::engine::{self, waits::Object};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
@@ -299,8 +299,8 @@ pub fn close(file: &'static File, function: &'static str) -> Result<()> {
     result.and(closed)
 }
 
-/// The small file that has the shared file pointer of several nodes is gone, if there was one, when rank 0 returns. A lost rank is no error:
-/// nothing is waited for that it has to do.
+/// The small file that has the shared file pointer of several nodes is gone, if there was one, when rank 0 returns; or, if a rank is lost, when
+/// the last of the others does. A lost rank is no error: nothing is waited for that it has to do.
 fn end_pointer(file: &File, function: &'static str) {
     let Pointer::Apart(apart) = file.board.pointer() else {
         return;
@@ -308,14 +308,22 @@ fn end_pointer(file: &File, function: &'static str) {
     let was_open = apart.close();
     let mut values = NOTHING;
     values[0] = was_open.into();
-    let all = file.agree_on(function, Ok(()), values);
-    let removes = match all {
-        Ok(all) => file.rank() == 0 && all.iter().any(|values| values[0] != 0),
-        // Rank 0 may be lost, or the only one that had it open.
-        Err(_) => true,
-    };
-    if removes {
-        apart.remove();
+    let assembly = &file.board.assembly;
+    let process = |rank: usize| assembly.members().process(rank as i32);
+    match file.agree_on(function, Ok(()), values) {
+        // All have come, so nobody uses it. Rank 0 may have died since.
+        Ok(all) => {
+            if all.iter().any(|values| values[0] != 0)
+                && (file.rank() == 0 || engine::has_died(process(0)))
+            {
+                apart.remove();
+            }
+        }
+        // Others may be in front of this call, and use it.
+        Err(error) => apart.leave(assembly.ranks(), |rank| {
+            let process = process(rank);
+            error.lost() == Some(process) || engine::has_died(process)
+        }),
     }
 }
 

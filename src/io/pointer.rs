@@ -83,7 +83,7 @@ struct State {
     is_changed: bool,
 }
 
-/// What stands in the small file.
+/// What stands in the small file. Behind it is a byte for each rank, which is not 0 if the rank has left after a loss.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 struct Record {
     number: u64,
@@ -310,6 +310,29 @@ impl Apart {
         self.state.lock().small.take().is_some()
     }
 
+    /// This rank uses the small file no more, and does not know whether others do, of whom some have died: it notes that it has left, and removes
+    /// the file if all have. Where there is none, nobody has used it.
+    pub fn leave(&self, ranks: usize, has_died: impl Fn(usize) -> bool) {
+        let mut state = self.state.lock();
+        let left = self.with_small(&mut state, false, |_, small| {
+            let mut has_left = vec![0u8; ranks];
+            let own = BYTES as u64 + self.rank as u64;
+            // SAFETY: memory of this function's.
+            let (_, written) = unsafe { small.write_at([1u8].as_ptr(), 1, own) };
+            self.unless("pwrite", written)?;
+            // SAFETY: as above; what is not there yet stays 0.
+            let (_, read) = unsafe { small.read_at(has_left.as_mut_ptr(), ranks, BYTES as u64) };
+            self.unless("pread", read)?;
+            let mut all = has_left.iter().enumerate();
+            Ok(all.all(|(rank, left)| *left != 0 || has_died(rank)))
+        });
+        state.small = None;
+        // If it cannot be written, those that come later cannot see whether this one has left.
+        if let Ok(Some(true)) = left {
+            self.remove();
+        }
+    }
+
     /// Removes the small file.
     pub fn remove(&self) {
         if let Some(Some(path)) = self.path.get() {
@@ -383,5 +406,30 @@ mod tests {
         let elsewhere = Apart::new(0);
         elsewhere.put_beside(&whole, 8, false);
         assert!(step(&elsewhere).is_err());
+    }
+
+    #[test]
+    fn after_a_death_the_last_one_to_leave_removes_it() {
+        let whole = std::env::temp_dir().join(format!("oxmpi-leave-{}", std::process::id()));
+        let ranks = [0, 1, 2, 3].map(Apart::new);
+        ranks
+            .iter()
+            .for_each(|rank| rank.put_beside(&whole, 9, true));
+        let small = beside(&whole, 9);
+        let step = |rank: usize| {
+            Pointer::Apart(&ranks[rank])
+                .advance(|from| Ok((from, from + 10)))
+                .unwrap()
+        };
+        let leave = |rank: usize, dead: &[usize]| ranks[rank].leave(4, |it| dead.contains(&it));
+        // Nobody has used it yet: none is made.
+        leave(3, &[1]);
+        assert!(!small.exists());
+        assert_eq!((step(1), step(3), step(0)), (0, 10, 20));
+        leave(3, &[1]);
+        leave(0, &[1]);
+        assert_eq!(step(2), 30, "it goes on where the others have left it");
+        leave(2, &[1]);
+        assert!(!small.exists());
     }
 }

@@ -3,11 +3,9 @@
 use super::{JOB, settings};
 use crate::error::{Class, Error, Result};
 use crate::launch::{self, Job, Launcher};
-use crate::os::tell;
-use crate::transport::Table;
 use crate::transport::net::{Directory, Net};
-use crate::transport::ofi::{self, FABRIC, Fabric, Wish};
-use crate::variables::show::SHOW;
+use crate::transport::ofi::Fabric;
+use crate::transport::{self, Table};
 use std::sync::Arc;
 
 /// The key-value store of the launcher, asked by key and process.
@@ -54,50 +52,6 @@ impl Directory for Store {
     }
 }
 
-/// Opens the first engine's end of the fabric.
-///
-/// Errors: as [`ofi::open`] and [`Net::new`] say.
-fn open_end(
-    fabric: Fabric,
-    one_host: bool,
-    table: Arc<Table>,
-    settings: u64,
-) -> std::result::Result<Net, String> {
-    let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
-    let wish = Wish {
-        fabric,
-        library: library.as_deref(),
-        interface: interface.as_deref(),
-        one_host,
-    };
-    let port = ofi::open(&wish, table.me())?;
-    Net::new(port, table, Arc::new(Store), settings)
-}
-
-fn show(rank: u32, net: &Net) {
-    if SHOW.get().fabric {
-        tell(&format!(
-            "oxmpi: rank {rank}: messages to other nodes go by {}\n",
-            net.description()
-        ));
-    }
-}
-
-/// Opens a fabric for a process that meets others of another host, and whose job has no need for one. Nobody else asks for its card.
-///
-/// Errors: as [`open_end`] says.
-pub(super) fn open_late(table: Arc<Table>) -> std::result::Result<Net, String> {
-    let fabric = match FABRIC.get() {
-        Fabric::No => Fabric::Auto,
-        fabric => fabric,
-    };
-    let (hash, _) = settings::told();
-    let net = open_end(fabric, false, table, hash)?;
-    show(JOB.get().map_or(0, |job| job.rank), &net);
-    Ok(net)
-}
-
 /// Opens this process's ends of the fabric, for so many engines at most, and tells the others how to reach them.
 pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>, engines: usize) -> Result<Net> {
     let failed = |text: String| {
@@ -111,7 +65,8 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>, engines: usize)
     };
     let (hash, values) = settings::told();
     let one_host = !launch::nodes::are_hosts();
-    let mut net = open_end(fabric, one_host, table, hash).map_err(failed)?;
+    let net = transport::open_fabric(fabric, one_host, table, Arc::new(Store), hash);
+    let mut net = net.map_err(failed)?;
     net.open_further(engines);
     // Whoever sees the card sees the settings.
     job.put(&settings_key(job.rank), &values)?;
@@ -120,6 +75,6 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>, engines: usize)
         // Others need not see a value before a barrier.
         job.barrier()?;
     }
-    show(job.rank, &net);
+    transport::show_fabric(job.rank, &net);
     Ok(net)
 }

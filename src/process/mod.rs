@@ -15,7 +15,7 @@ pub mod settings;
 use crate::attr;
 use crate::coll::{self, CollContext};
 use crate::comm;
-use crate::connections::{self, far};
+use crate::connections;
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
@@ -353,7 +353,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     *MAIN_THREAD.lock() = Some(std::thread::current().id());
     install_hooks();
     let job = JOB.get_or_init(|| job);
-    dynamic::set_job(job);
+    dynamic::set_job(job, settings::compared_by_other_jobs());
     Ok(job)
 }
 
@@ -436,10 +436,6 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
     // SAFETY: `LIFE` is locked, and before MPI is initialised programs may call what initialises it, and queries.
     unsafe { engine::start(transport) };
-    far::opened_by(far::Opener {
-        open: fabric::open_late,
-        settings: settings::told_to_other_jobs,
-    });
     if matches!(job.how, launch::Launcher::Pmi1 | launch::Launcher::Pmix) {
         deaths::watch(engine::enter().transport().table());
     }

@@ -4,6 +4,7 @@
 //! Invariant: every [`Variable`] of the library is in [`all`], so none works that nobody can find.
 
 use super::ThreadLevel;
+use crate::connections::far::Compared;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
@@ -230,9 +231,9 @@ pub(super) fn told() -> (u64, String) {
     (hash(&common, &compared), values.join(","))
 }
 
-/// What processes of different jobs must have alike, in words: the build, and settings that are not as by default. How a job's own
-/// processes are spread over nodes is no matter of the others, and the cores that a node has are.
-pub(super) fn told_to_other_jobs() -> String {
+/// What processes of other jobs compare. In words: the build, and settings that are not as by default. How a job's own processes are spread
+/// over nodes is no matter of the others, and the cores that a node has are.
+pub(super) fn compared_by_other_jobs() -> Compared {
     let of_the_job = [ofi::FABRIC.name(), PRETEND.name()];
     let others = common().into_iter().filter(|variable| {
         variable.value() != variable.default() && !of_the_job.contains(&variable.name())
@@ -245,7 +246,10 @@ pub(super) fn told_to_other_jobs() -> String {
     }
     let build = build();
     words.push(format!("build {build:x}"));
-    words.join(" ")
+    Compared {
+        hash: told().0,
+        words: words.join(" "),
+    }
 }
 
 /// What is wrong between this rank and one of another host whose hash is another, by the text of its values.

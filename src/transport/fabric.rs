@@ -1,8 +1,75 @@
-//! The fabric of a [`Transport`]: whether there is one, what wakes for it, and its end.
+//! The fabric of a [`Transport`]: how it is opened, whether there is one, what wakes for it, and its end.
 
-use super::net::Net;
-use super::{Route, Transport, ofi, rma};
+use super::net::{Directory, Net};
+use super::ofi::{FABRIC, Fabric, Wish};
+use super::{Route, Table, Transport, ofi, rma};
+use crate::os::tell;
+use crate::variables::show::SHOW;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// Opens the first engine's end of the fabric; `settings`: the hash of what must be equal on all ranks.
+///
+/// Errors: as [`ofi::open`] and [`Net::new`] say.
+pub fn open_fabric(
+    fabric: Fabric,
+    one_host: bool,
+    table: Arc<Table>,
+    directory: Arc<dyn Directory>,
+    settings: u64,
+) -> Result<Net, String> {
+    let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
+    let wish = Wish {
+        fabric,
+        library: library.as_deref(),
+        interface: interface.as_deref(),
+        one_host,
+    };
+    let port = ofi::open(&wish, table.me())?;
+    Net::new(port, table, directory, settings)
+}
+
+/// Opens a fabric for a process that meets others of another host, and whose job has no need for one.
+///
+/// Errors: as [`open_fabric`].
+pub fn open_late(table: Arc<Table>, settings: u64) -> Result<Net, String> {
+    let fabric = match FABRIC.get() {
+        Fabric::No => Fabric::Auto,
+        fabric => fabric,
+    };
+    let rank = table.me();
+    let net = open_fabric(fabric, false, table, Arc::new(Nobody), settings)?;
+    show_fabric(rank, &net);
+    Ok(net)
+}
+
+/// Tells what messages go by, if that was asked for.
+pub fn show_fabric(rank: u32, net: &Net) {
+    if SHOW.get().fabric {
+        tell(&format!(
+            "oxmpi: rank {rank}: messages to other nodes go by {}\n",
+            net.description()
+        ));
+    }
+}
+
+/// Of a job whose processes do not reach each other over the fabric: guests bring their cards.
+struct Nobody;
+
+impl Directory for Nobody {
+    fn card(&self, _process: u32) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
+    fn difference(&self, _process: u32) -> Option<String> {
+        None
+    }
+
+    fn host(&self, _process: u32) -> String {
+        "this host".to_owned()
+    }
+}
 
 impl Transport {
     /// Opens the way to other hosts, in a process whose job needs none.

@@ -22,6 +22,7 @@ pub mod waiter;
 pub mod waits;
 pub mod wire;
 
+pub use fabric::{open_fabric, open_late, show_fabric};
 pub use layout::ENGINES;
 pub use link::Link;
 /// Writes to and reads of windows of other hosts.

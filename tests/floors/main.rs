@@ -155,7 +155,6 @@ const IN_CORE: &[&[&str]] = &[
 /// gone; none is added.
 const UPCALLS: &[(&str, &str)] = &[
     ("constructors/unmet.rs", "INTRODUCE"),
-    ("connections/far.rs", "OPENER"),
     ("context_id/allocate.rs", "GIVE_BACK"),
     ("engine/liveness.rs", "LOST_PEER"),
     ("engine/published.rs", "OF_FILE"),
