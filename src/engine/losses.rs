@@ -25,6 +25,8 @@ pub enum Cause {
     Holder,
     /// A process of another job that this one is about to meet.
     Meeting,
+    /// A process took no part in an agreement, and not all had acknowledged that.
+    Absent,
     /// Nobody is lost: the ranks have called different operations.
     Different,
 }
@@ -34,7 +36,7 @@ fn class_of(cause: Cause) -> Class {
     match cause {
         // Whatever the loss: what programs do after MPIX_ERR_PROC_FAILED (MPIX_Comm_shrink and its like) is not there.
         Cause::Lost(_) | Cause::Different => Class::Other,
-        Cause::Holder => Class::ProcFailed,
+        Cause::Holder | Cause::Absent => Class::ProcFailed,
         Cause::Meeting => Class::Port,
     }
 }
@@ -69,6 +71,17 @@ pub fn error(engine: &Engine, process: u32) -> Error {
 #[cold]
 pub fn explain(process: u32) -> Error {
     explained(loss_of(process), process)
+}
+
+/// The error of an agreement in which a process took no part.
+#[cold]
+pub fn absent(process: u32) -> Error {
+    raise(process);
+    let text = format!(
+        "{}, and not all had acknowledged that",
+        explain(process).text()
+    );
+    error_of(Cause::Absent, text).of_loss(process)
 }
 
 /// The error of a wait for a message whose sender has lost a process.
@@ -176,6 +189,8 @@ mod tests {
         let class = |cause| error_of(cause, "a text").class();
         assert_eq!(class(Cause::Holder), Class::ProcFailed);
         assert_eq!(class(Cause::Meeting), Class::Port);
+        let error = absent(3);
+        assert_eq!((error.class(), error.lost()), (Class::ProcFailed, Some(3)));
     }
 
     #[test]
