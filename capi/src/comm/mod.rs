@@ -1,6 +1,6 @@
 //! Communicators, chapter 7.
 
 mod accessors;
-mod constructors;
+pub mod constructors;
 
 pub use constructors::give;

@@ -4,8 +4,6 @@ use crate::param::*;
 use crate::pointers::*;
 
 stub! {
-    Collective fn MPIX_Comm_agree(comm: Comm, flag: InOut<Logical>) on comm;
-
     AccessOnly fn MPIX_Comm_failure_ack(comm: Comm) on comm;
 
     AccessOnly fn MPIX_Comm_failure_get_acked(comm: Comm, failedgrp: Out<Group>) on comm;
@@ -13,6 +11,4 @@ stub! {
     AccessOnly fn MPIX_Comm_get_failed(comm: Comm, failedgrp: Out<Group>) on comm;
 
     CommIo fn MPIX_Comm_revoke(comm: Comm) on comm;
-
-    Collective fn MPIX_Comm_shrink(comm: Comm, newcomm: Out<Comm>) on comm;
 }

@@ -1,0 +1,117 @@
+//! Agreement in spite of failures, and communicators of those who live (`docs/agreement.md`).
+
+use crate::comm::constructors::give;
+use crate::decode;
+use crate::param::*;
+use crate::pointers::*;
+use oxmpi::agree::{self, Agreed, Turn};
+use oxmpi::coll::block_on;
+use oxmpi::comm::{self as communicator, Comm as CommObject};
+use oxmpi::constructors::shrink;
+use oxmpi::error::Result;
+
+/// A result that a task writes: the program keeps it until the request is complete.
+struct Later<T>(T);
+
+// SAFETY: a pointer of the program's, which it does not use until the request is complete; one task writes there.
+unsafe impl<T> Send for Later<T> {}
+
+impl<T: Copy> Later<T> {
+    fn get(&self) -> T {
+        self.0
+    }
+}
+
+/// Whether this process has acknowledged that another one has failed.
+fn has_acknowledged(_comm: &CommObject, _process: u32) -> bool {
+    false
+}
+
+/// The flag of a process with a wrong argument, which takes part so that no other one waits, changes nothing.
+fn flag_of(flag: &InOut<Int>) -> Result<u32> {
+    flag.read().map(|flag| flag.0 as u32)
+}
+
+/// What each process gets, also with the error that one took no part.
+fn tell(agreed: &Agreed, flag: InOut<Int>) -> Result<()> {
+    flag.set(Int(agreed.flag as i32))?;
+    agreed.verdict()
+}
+
+entry! {
+    Collective fn MPIX_Comm_agree(comm: Comm, flag: InOut<Int>) on comm {
+        let comm = decode::comm(comm)?;
+        let own = flag_of(&flag);
+        let turn = Turn::next(comm, "MPIX_Comm_agree")?;
+        let acknowledged = turn.marked(|process| has_acknowledged(comm, process));
+        let agreed = block_on(turn.agree(*own.as_ref().unwrap_or(&u32::MAX), &acknowledged));
+        own?;
+        tell(&agreed, flag)
+    }
+}
+
+entry! {
+    Collective fn MPIX_Comm_iagree(comm: Comm, flag: InOut<Int>, request: Out<Request>) on comm {
+        let comm = decode::comm(comm)?;
+        let own = flag_of(&flag);
+        let turn = Turn::next(comm, "MPIX_Comm_iagree")?.in_task();
+        let acknowledged = turn.marked(|process| has_acknowledged(comm, process));
+        let (bits, place) = (*own.as_ref().unwrap_or(&u32::MAX), Later(flag));
+        let is_right = own.is_ok() && request.not_null().is_ok();
+        let pending = agree::begin(comm, async move {
+            let agreed = turn.agree(bits, &acknowledged).await;
+            match is_right {
+                true => tell(&agreed, place.get()),
+                false => Ok(()),
+            }
+        })?;
+        start(pending, own.map(|_| ()), request)
+    }
+}
+
+/// Gives the request out, or the error of a wrong argument; then it ends by itself.
+fn start(pending: i32, right: Result<()>, request: Out<Request>) -> Result<()> {
+    let right = right.and_then(|()| request.not_null());
+    if right.is_err() {
+        oxmpi::pt2pt::complete::abandon(pending);
+    }
+    right?;
+    request.set(Request(pending))
+}
+
+fn give_shrunken(from: i32, newcomm: Out<Comm>, new: Result<&'static CommObject>) -> Result<()> {
+    match new {
+        Ok(new) => give(from, newcomm, Some(new)),
+        Err(error) => {
+            if newcomm.not_null().is_ok() {
+                newcomm.set(Comm(communicator::NULL))?;
+            }
+            Err(error)
+        }
+    }
+}
+
+entry! {
+    Collective fn MPIX_Comm_shrink(comm: Comm, newcomm: Out<Comm>) on comm {
+        let comm = decode::comm(comm)?;
+        let turn = Turn::next(comm, "MPIX_Comm_shrink")?;
+        let new = block_on(shrink::shrink(turn, newcomm.not_null()));
+        give_shrunken(comm.handle, newcomm, new)
+    }
+}
+
+entry! {
+    Collective fn MPIX_Comm_ishrink(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
+        let comm = decode::comm(comm)?;
+        let turn = Turn::next(comm, "MPIX_Comm_ishrink")?.in_task();
+        let right = newcomm.not_null().and_then(|()| request.not_null());
+        let (handle, place) = (comm.handle, Later(newcomm));
+        let is_wrong = right.as_ref().err().map(|error| error.class());
+        let pending = agree::begin(comm, async move {
+            let wrong = is_wrong.map_or(Ok(()), |class| oxmpi::fail!(class, "a wrong argument"));
+            let new = shrink::shrink(turn, wrong).await;
+            give_shrunken(handle, place.get(), new)
+        })?;
+        start(pending, right, request)
+    }
+}
