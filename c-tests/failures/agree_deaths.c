@@ -105,10 +105,12 @@ int main(int argc, char **argv)
             MPI(MPIX_Comm_ishrink(comm, &left, &request));
             die();
         }
+        flag = 0;
     } else if (!strcmp(when, "all_but_one")) {
         if (rank != 0)
             die();
         expected = 1;
+        flag = 0;
     }
     left = shrink(comm, nonblocking);
     MPI(MPI_Comm_size(left, &ranks));

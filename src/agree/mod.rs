@@ -104,11 +104,6 @@ impl<'a> Turn<'a> {
         self.comm
     }
 
-    /// The MPI function.
-    pub fn function(&self) -> &'static str {
-        self.function
-    }
-
     pub fn is_in_task(&self) -> bool {
         self.in_task
     }

@@ -6,6 +6,7 @@
 mod agreements;
 mod calls;
 mod engines;
+mod failures;
 mod members;
 mod nodes;
 mod own_process;
@@ -133,6 +134,8 @@ pub struct Comm {
     topology: OnceBox<Arc<Topology>>,
     /// See [`Comm::lost`].
     lost: AtomicU32,
+    /// See [`Comm::acknowledged`].
+    acknowledged: AtomicU32,
     /// Found out when it is first asked for; in a job of one node it never is.
     nodes: OnceBox<Option<Nodes>>,
 }
@@ -407,6 +410,7 @@ impl Comm {
             operations: AtomicU32::new(0),
             checks: AtomicU32::new(0),
             lost: AtomicU32::new(NOBODY),
+            acknowledged: AtomicU32::new(0),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),

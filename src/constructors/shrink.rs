@@ -15,6 +15,9 @@ use crate::group::Group;
 use crate::lifetime::communicators::free_in_task;
 use std::sync::Arc;
 
+/// Of both forms, which may meet: members that make something else are told so by the name.
+const FUNCTION: &str = "MPIX_Comm_shrink";
+
 /// What a member says: it has a communicator of the last attempt.
 const MADE: u32 = 1;
 /// And: the loss of a process is the only error that it has had.
@@ -73,10 +76,10 @@ impl Survivors {
         let to_remote = || CollContext {
             whole: false,
             lost: NOBODY,
-            ..CollContext::to_remote(comm, turn.function()).numbered(tag)
+            ..CollContext::to_remote(comm, FUNCTION).numbered(tag)
         };
         let both = BothGroups {
-            local: CollContext::within(comm, &members, rank, tag, turn.function()),
+            local: CollContext::within(comm, &members, rank, tag, FUNCTION),
             inter: self.remote.as_ref().map(|_| InterContext {
                 coll: to_remote(),
                 leader: 0,

@@ -102,7 +102,7 @@ pub fn look_until(is_over: impl Fn() -> bool + Send + Sync + 'static) {
 }
 
 /// Finds out who has ended that no mpiexec of ours tells of.
-fn look() {
+pub fn look() {
     deaths::look();
     enter().transport.links().for_each(Link::mark_the_dead);
     // Not under the lock: looks enter engines, and whoever is in one may begin another look.

@@ -4,7 +4,7 @@
 //! such an error.
 
 use super::packets::Failed;
-use super::{Engine, table};
+use super::{Engine, failures, table};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::group::names;
@@ -34,9 +34,9 @@ pub enum Cause {
 /// The class of an operation's error.
 fn class_of(cause: Cause) -> Class {
     match cause {
-        // Whatever the loss: what programs do after MPIX_ERR_PROC_FAILED (MPIX_Comm_shrink and its like) is not there.
-        Cause::Lost(_) | Cause::Different => Class::Other,
-        Cause::Holder | Cause::Absent => Class::ProcFailed,
+        // It lives, or may live: no failure that a program could go on without.
+        Cause::Lost(Some(Loss::Finalizing | Loss::Unreachable)) | Cause::Different => Class::Other,
+        Cause::Lost(_) | Cause::Holder | Cause::Absent => Class::ProcFailed,
         Cause::Meeting => Class::Port,
     }
 }
@@ -139,6 +139,8 @@ fn has_finalized(process: u32) -> bool {
 }
 
 fn explained(loss: Option<Loss>, process: u32) -> Error {
+    // A process that has left in good order has not failed, whatever became of it afterwards.
+    let is_over = loss == Some(Loss::Finalizing) || process != DIFFERENT && has_finalized(process);
     if process == DIFFERENT {
         let text = "the ranks have called different collective operations, or with different amounts of data";
         return error_of(Cause::Different, text).of_loss(process);
@@ -147,7 +149,7 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
         // Not to this one, which was told: the news of a death on another host is on its way.
-        None if !has_finalized(process) => "has ended, or is lost to another rank",
+        None if !is_over => "has ended, or is lost to another rank",
         Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
         Some(Loss::Finalizing) | None => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
@@ -159,7 +161,14 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         false => format!("rank {process} of MPI_COMM_WORLD"),
         true => format!("rank {} of another job", names::of(process).rank),
     };
-    error_of(Cause::Lost(loss), format!("{who} {why}")).of_loss(process)
+    let cause = match is_over {
+        true => Cause::Lost(Some(Loss::Finalizing)),
+        false => Cause::Lost(loss),
+    };
+    if class_of(cause) == Class::ProcFailed && process != SOMEBODY {
+        failures::note(process);
+    }
+    error_of(cause, format!("{who} {why}")).of_loss(process)
 }
 
 #[cfg(test)]
@@ -176,15 +185,19 @@ mod tests {
         ];
         for loss in losses.map(Some).into_iter().chain([None]) {
             let error = explained(loss, 3);
-            assert_eq!((error.class(), error.lost()), (Class::Other, Some(3)));
-            assert!(
-                error.text().contains("rank 3 of MPI_COMM_WORLD"),
-                "{loss:?}"
-            );
+            let class = match loss {
+                Some(Loss::Finalizing | Loss::Unreachable) => Class::Other,
+                _ => Class::ProcFailed,
+            };
+            assert_eq!((error.class(), error.lost()), (class, Some(3)));
+            let text = error.text();
+            assert!(text.contains("rank 3 of MPI_COMM_WORLD"), "{loss:?}");
+            assert!(class == Class::Other || failures::known().contains(&3));
         }
-        for process in [DIFFERENT, SOMEBODY] {
+        for (process, class) in [(DIFFERENT, Class::Other), (SOMEBODY, Class::ProcFailed)] {
             let error = explain(process);
-            assert_eq!((error.class(), error.lost()), (Class::Other, Some(process)));
+            assert_eq!((error.class(), error.lost()), (class, Some(process)));
+            assert!(!failures::known().contains(&process));
         }
         let class = |cause| error_of(cause, "a text").class();
         assert_eq!(class(Cause::Holder), Class::ProcFailed);

@@ -16,6 +16,7 @@ pub mod dispatch;
 pub mod entry;
 pub mod epochs;
 mod failed;
+pub mod failures;
 pub mod liveness;
 pub mod long_wait;
 pub mod losses;

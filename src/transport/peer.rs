@@ -574,6 +574,17 @@ impl Table {
             })
     }
 
+    /// Those that have ended without MPI_Finalize, as far as this process can see.
+    pub fn failed(&self) -> Vec<u32> {
+        let has_failed = |peer: &Peer| End::has_failed(peer.told_end());
+        let of_job = (0..self.size).filter(|process| has_failed(&self.of(*process)));
+        let foreign = self.foreign.read();
+        let others = foreign.connected.met().filter(|(_, it)| has_failed(it));
+        of_job
+            .chain(others.map(|(place, _)| self.size + place))
+            .collect()
+    }
+
     /// The number that all offer as [`Page::engines`], if they have all joined and it is the same.
     pub fn common_engines(&self) -> Option<u32> {
         // Acquire: pairs with `engine::mapping::offer`.

@@ -1,6 +1,6 @@
 //! Agreement in spite of failures, and communicators of those who live (`docs/agreement.md`).
 
-use crate::comm::constructors::give;
+use crate::comm::{give, give_group};
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
@@ -9,6 +9,8 @@ use oxmpi::coll::block_on;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors::shrink;
 use oxmpi::error::Result;
+use oxmpi::group::Group as Members;
+use std::sync::Arc;
 
 /// A result that a task writes: the program keeps it until the request is complete.
 struct Later<T>(T);
@@ -22,9 +24,12 @@ impl<T: Copy> Later<T> {
     }
 }
 
-/// Whether this process has acknowledged that another one has failed.
-fn has_acknowledged(_comm: &CommObject, _process: u32) -> bool {
-    false
+/// The failures that this process has acknowledged.
+fn acknowledged(comm: &CommObject) -> Vec<u32> {
+    match comm.acknowledged() {
+        0 => Vec::new(),
+        count => comm.failed().into_iter().take(count).collect(),
+    }
 }
 
 /// The flag of a process with a wrong argument, which takes part so that no other one waits, changes nothing.
@@ -43,7 +48,8 @@ entry! {
         let comm = decode::comm(comm)?;
         let own = flag_of(&flag);
         let turn = Turn::next(comm, "MPIX_Comm_agree")?;
-        let acknowledged = turn.marked(|process| has_acknowledged(comm, process));
+        let acknowledged = acknowledged(comm);
+        let acknowledged = turn.marked(|process| acknowledged.contains(&process));
         let agreed = block_on(turn.agree(*own.as_ref().unwrap_or(&u32::MAX), &acknowledged));
         own?;
         tell(&agreed, flag)
@@ -55,7 +61,8 @@ entry! {
         let comm = decode::comm(comm)?;
         let own = flag_of(&flag);
         let turn = Turn::next(comm, "MPIX_Comm_iagree")?.in_task();
-        let acknowledged = turn.marked(|process| has_acknowledged(comm, process));
+        let acknowledged = acknowledged(comm);
+        let acknowledged = turn.marked(|process| acknowledged.contains(&process));
         let (bits, place) = (*own.as_ref().unwrap_or(&u32::MAX), Later(flag));
         let is_right = own.is_ok() && request.not_null().is_ok();
         let pending = agree::begin(comm, async move {
@@ -66,6 +73,23 @@ entry! {
             }
         })?;
         start(pending, own.map(|_| ()), request)
+    }
+}
+
+entry! {
+    Collective fn MPIX_Comm_agree_failed(comm: Comm, failedgrp: Out<Group>) on comm {
+        let object = decode::comm(comm)?;
+        let turn = Turn::next(object, "MPIX_Comm_agree_failed")?;
+        let known = object.failed();
+        let known = turn.marked(|process| known.contains(&process));
+        let agreed = block_on(turn.agree(u32::MAX, &known));
+        failedgrp.not_null()?;
+        let has_failed =
+            |process: &u32| agreed.absent.contains(process) || agreed.marked.contains(process);
+        let remote = object.remote().map(|remote| remote.group().members());
+        let members = object.members().group().members().into_iter();
+        let failed = members.chain(remote.unwrap_or_default()).filter(has_failed);
+        give_group(comm, Arc::new(failed.collect::<Members>()), failedgrp)
     }
 }
 
