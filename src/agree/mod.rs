@@ -4,16 +4,27 @@
 //! revoked communicator and one whose collective operations have failed serve as well. Invariant: all members that live have the same
 //! outcome, by the order of their calls, which has a counter of its own.
 
+mod flood;
+mod messages;
+
 use crate::coll::CollContext;
-use crate::comm::{AtDesk, COLLECTIVE, Comm};
+use crate::comm::{AtDesk, COLLECTIVE, Comm, Members};
 use crate::engine::wait::{Reason, soon, until_at};
 use crate::engine::{self, enter_at, losses, requests, tasks};
 use crate::error::{Class, Result, fail};
 use crate::node;
 use crate::os::turns::LOOKS_PER_CHECK;
+use crate::queue::desk::Outcome;
 use crate::sync::{AtomicUsize, Ordering};
+use flood::{Flood, Sum};
+use messages::Circle;
 use std::future::Future;
 use std::task::Poll;
+
+/// Tags of messages of agreements, which no program and no other operation has.
+fn tag_of(round: u32) -> i32 {
+    i32::MIN + (round & 0x1fff_ffff) as i32
+}
 
 /// Processes that a member has marked: it has acknowledged their failures, say, or knows that they have died.
 pub struct Marked(Vec<usize>);
@@ -58,16 +69,15 @@ impl Agreed {
 
 /// A place in the order of a communicator's calls that agree, which is alike on all members; until it is dropped. A call may agree several times.
 #[must_use = "the other members wait for it"]
-pub struct Turn<'a> {
-    comm: &'a Comm,
+pub struct Turn {
+    comm: &'static Comm,
     function: &'static str,
     number: u32,
-    /// `None`: there is no other member.
-    at: Option<AtDesk<'a>>,
+    medium: Medium,
     in_task: bool,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
         if self.comm.agreements.end(self.number) {
             engine::wake_own_threads();
@@ -75,32 +85,27 @@ impl Drop for Turn<'_> {
     }
 }
 
-impl<'a> Turn<'a> {
+impl Turn {
     /// The next one, for a call that blocks.
     ///
-    /// Errors, alike on all members: MPI_ERR_UNSUPPORTED_OPERATION, they are on several nodes; MPI_ERR_NO_MEM.
-    pub fn next(comm: &'a Comm, function: &'static str) -> Result<Turn<'a>> {
-        let is_alone = comm.size() == 1 && !comm.is_inter();
-        let at = match is_alone {
-            true => None,
-            false => Some(desk_of(comm)?),
-        };
+    /// Errors, alike on all members: MPI_ERR_UNSUPPORTED_OPERATION, they are of several jobs; MPI_ERR_NO_MEM.
+    pub fn next(comm: &'static Comm, function: &'static str) -> Result<Turn> {
         Ok(Turn {
             comm,
             function,
             number: comm.agreements.call(),
-            at,
+            medium: Medium::of(comm)?,
             in_task: false,
         })
     }
 
     /// For a call that agrees in a task.
-    pub fn in_task(mut self) -> Turn<'a> {
+    pub fn in_task(mut self) -> Turn {
         self.in_task = true;
         self
     }
 
-    pub fn comm(&self) -> &'a Comm {
+    pub fn comm(&self) -> &'static Comm {
         self.comm
     }
 
@@ -110,23 +115,50 @@ impl<'a> Turn<'a> {
 
     /// The processes that are marked, of the communicator's.
     pub fn marked(&self, is_marked: impl Fn(u32) -> bool) -> Marked {
-        let places = 0..self.at.map_or(0, |at| at.places());
-        let is_marked = |place: &usize| self.at.is_some_and(|at| is_marked(at.process(*place)));
-        Marked(places.filter(is_marked).collect())
+        let (medium, comm) = (&self.medium, self.comm);
+        let is_marked = |place: &usize| is_marked(medium.process(comm, *place));
+        Marked((0..medium.places()).filter(is_marked).collect())
     }
 
     /// Waits until each member takes part or is lost. It fails on none.
     pub async fn agree(&self, flag: u32, marked: &Marked) -> Agreed {
         let agreements = &self.comm.agreements;
-        // No other thread has it: a task may be polled on several.
-        let seen = AtomicUsize::new(0);
         if !agreements.is_turn(self.number) {
-            self.until(&seen, |_| agreements.is_turn(self.number)).await;
+            self.until(&AtomicUsize::new(usize::MAX), |_| {
+                agreements.is_turn(self.number)
+            })
+            .await;
         }
         let number = agreements.next_round();
-        let Some(at) = self.at else {
-            return Agreed::alone(number, flag);
-        };
+        match &self.medium {
+            Medium::Alone => Agreed::alone(number, flag),
+            Medium::Desk(at) => self.agree_at(*at, number, flag, marked).await,
+            Medium::Messages { members, first } => {
+                let circle = Circle {
+                    comm: self.comm,
+                    members: members.clone(),
+                    own_first: self.comm.is_first_group(),
+                    function: self.function,
+                    tag: tag_of(number),
+                    in_task: self.in_task,
+                };
+                let (me, all) = (self.comm.place_in_groups(), self.medium.places());
+                let own = Sum::of_one(me, all, *first, flag, &marked.0);
+                let decided = circle.agree(Flood::new(me, all, own)).await;
+                let sum = &decided.message().sum;
+                let outcome = Outcome {
+                    flags: sum.flags,
+                    absent: sum.absent(all),
+                    is_acknowledged: sum.is_acknowledged(all),
+                };
+                self.agreed(number, outcome, sum.marked(all))
+            }
+        }
+    }
+
+    async fn agree_at(&self, at: AtDesk<'_>, number: u32, flag: u32, marked: &Marked) -> Agreed {
+        // No other thread has it: a task may be polled on several.
+        let seen = AtomicUsize::new(0);
         let desk = at.desk();
         let is_marked = |place: usize| marked.0.binary_search(&place).is_ok();
         desk.contribute(at.own(), number, flag, is_marked);
@@ -145,18 +177,25 @@ impl<'a> Turn<'a> {
         } else if self.in_task || !soon(node::is_oversubscribed(), || is_settled(false)) {
             self.until(&seen, is_settled).await;
         }
-        let outcome = desk.outcome(number, at.first());
+        self.agreed(
+            number,
+            desk.outcome(number, at.first()),
+            desk.marked(number),
+        )
+    }
+
+    fn agreed(&self, round: u32, outcome: Outcome, marked: Vec<usize>) -> Agreed {
         let [first, second] = outcome.flags;
-        let process = |place: usize| at.process(place);
+        let process = |place: usize| self.medium.process(self.comm, place);
         Agreed {
-            round: number,
-            flag: match self.comm.is_inter() && at.is_own_first() {
+            round,
+            flag: match self.comm.is_inter() && self.comm.is_first_group() {
                 true => second,
                 false => first,
             },
             all: first & second,
             absent: outcome.absent.into_iter().map(process).collect(),
-            marked: desk.marked(number).into_iter().map(process).collect(),
+            marked: marked.into_iter().map(process).collect(),
             is_acknowledged: outcome.is_acknowledged,
         }
     }
@@ -177,8 +216,8 @@ impl<'a> Turn<'a> {
         }
         let what = &|named: bool| {
             let place = seen.load(Ordering::Relaxed);
-            let at = self.at.filter(|at| place < at.places());
-            let missing = at.map(|at| at.process(place));
+            let is_known = place < self.medium.places();
+            let missing = is_known.then(|| self.medium.process(self.comm, place));
             CollContext::new(self.comm, self.function).awaits(missing, named)
         };
         let function = self.function;
@@ -190,21 +229,60 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn desk_of(comm: &Comm) -> Result<AtDesk<'_>> {
-    if !comm.can_have_desk() {
-        return fail!(
-            Class::UnsupportedOperation,
-            "the processes of {} are on several nodes or of several jobs; so far those of one node and one job agree",
-            comm.title()
-        );
+/// How the members reach each other; alike on all.
+enum Medium {
+    /// There is no other member.
+    Alone,
+    Desk(AtDesk<'static>),
+    /// The members of both groups, and how many are of the first one.
+    Messages {
+        members: Members,
+        first: usize,
+    },
+}
+
+impl Medium {
+    fn of(comm: &'static Comm) -> Result<Medium> {
+        if comm.size() == 1 && !comm.is_inter() {
+            return Ok(Medium::Alone);
+        }
+        if comm.has_foreign() {
+            return fail!(
+                Class::UnsupportedOperation,
+                "processes of other jobs are in {}; so far those of one job agree",
+                comm.title()
+            );
+        }
+        if !comm.can_have_desk() {
+            let (members, first) = comm.in_order_of_groups();
+            return Ok(Medium::Messages { members, first });
+        }
+        match comm.desk() {
+            Some(desk) => Ok(Medium::Desk(desk)),
+            None => fail!(
+                Class::NoMem,
+                "there is no memory in which the processes of {} could agree",
+                comm.title()
+            ),
+        }
     }
-    match comm.desk() {
-        Some(desk) => Ok(desk),
-        None => fail!(
-            Class::NoMem,
-            "there is no memory in which the processes of {} could agree",
-            comm.title()
-        ),
+
+    /// How many places the members have.
+    fn places(&self) -> usize {
+        match self {
+            Medium::Alone => 0,
+            Medium::Desk(at) => at.places(),
+            Medium::Messages { members, .. } => members.size() as usize,
+        }
+    }
+
+    /// The process at a place.
+    fn process(&self, comm: &Comm, place: usize) -> u32 {
+        match self {
+            Medium::Alone => comm.process(0),
+            Medium::Desk(at) => at.process(place),
+            Medium::Messages { members, .. } => members.process(place as i32),
+        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::{Comm, Members};
 use crate::engine;
+use crate::group::Group;
 use crate::queue::desk::Desk;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{self, DeskKey, OpenedDesk};
 use once_cell::race::OnceBox;
+use std::sync::Arc;
 
 /// Of one communicator.
 #[derive(Default)]
@@ -71,11 +73,6 @@ impl AtDesk<'_> {
     /// How many places the first group has.
     pub fn first(&self) -> usize {
         self.groups().0.size() as usize
-    }
-
-    /// Whether this process's group has the first places.
-    pub fn is_own_first(&self) -> bool {
-        self.own_first
     }
 
     /// This process's place.
@@ -145,6 +142,28 @@ impl Comm {
     /// Whether the memory of this host's segment is that of all its processes, of both groups: else there is no desk.
     pub fn can_have_desk(&self) -> bool {
         !self.has_foreign() && self.processes().all(engine::shares_memory)
+    }
+
+    /// Whether the local group comes first where both groups agree; alike on all members.
+    pub fn is_first_group(&self) -> bool {
+        (self.agreements.seat.get()).map_or_else(|| is_own_first(self), |seat| seat.own_first)
+    }
+
+    /// This process's place among the members of both groups.
+    pub fn place_in_groups(&self) -> usize {
+        own_place(self, self.is_first_group())
+    }
+
+    /// The members of both groups in the order of their places, and how many are of the first one.
+    pub fn in_order_of_groups(&self) -> (Members, usize) {
+        let (first, second) = groups(self, is_own_first(self));
+        let count = first.size() as usize;
+        let Some(second) = second else {
+            return (first.clone(), count);
+        };
+        let mut all = first.group().members();
+        all.extend(second.group().members());
+        (Members::Of(Arc::new(Group::new(all))), count)
     }
 
     /// Where the members agree. `None`: there is no memory, alike on all members.

@@ -7,7 +7,7 @@ use super::both_groups::{BothGroups, Ids, InterContext};
 use super::dup::or_release;
 use crate::agree::{Agreed, Turn};
 use crate::coll::CollContext;
-use crate::comm::{self, Comm, Made, Maker, Members, NOBODY, Parts, job, me};
+use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
 use crate::context_id::Creation;
 use crate::engine::{self, losses};
 use crate::error::{Class, Result, fail};
@@ -23,9 +23,9 @@ const MADE: u32 = 1;
 /// And: the loss of a process is the only error that it has had.
 const GOES_ON: u32 = 2;
 
-/// Tags that no program has, and no other creation: -1 is MPI_ANY_TAG, -2 that of creations over both groups.
+/// Tags that no program has, and no other creation: -1 is MPI_ANY_TAG, -2 that of creations over both groups. Agreements have those below.
 fn tag_of(round: u32) -> i32 {
-    -3 - (round & 0x3fff_ffff) as i32
+    -3 - (round & 0x1fff_ffff) as i32
 }
 
 /// Those who are left of a communicator, in the order of their ranks.
@@ -66,22 +66,19 @@ impl Survivors {
     }
 
     /// Makes a communicator of them. Others may have none where one has died.
-    async fn make(&self, turn: &Turn<'_>, round: u32) -> Result<&'static Comm> {
+    async fn make(&self, turn: &Turn, round: u32) -> Result<&'static Comm> {
         let (comm, tag) = (turn.comm(), tag_of(round));
         let group = Arc::new(Group::new(self.local.clone()));
         let Some(rank) = group.rank_of(me()) else {
             return fail!(Class::Other, "the others take this process for dead");
         };
         let members = Members::of(group.clone(), job());
-        let to_remote = || CollContext {
-            whole: false,
-            lost: NOBODY,
-            ..CollContext::to_remote(comm, FUNCTION).numbered(tag)
-        };
         let both = BothGroups {
             local: CollContext::within(comm, &members, rank, tag, FUNCTION),
             inter: self.remote.as_ref().map(|_| InterContext {
-                coll: to_remote(),
+                coll: CollContext::to_remote(comm, FUNCTION)
+                    .of_living()
+                    .numbered(tag),
                 leader: 0,
                 other: self.first_remote,
             }),
@@ -104,7 +101,7 @@ impl Survivors {
 ///
 /// Errors, on all members: there is no memory or no id; one has a wrong argument; MPIX_ERR_PROC_FAILED, nobody is left of a group of an
 /// intercommunicator.
-pub async fn shrink(turn: Turn<'_>, right: Result<()>) -> Result<&'static Comm> {
+pub async fn shrink(turn: Turn, right: Result<()>) -> Result<&'static Comm> {
     let comm = turn.comm();
     let (mut agreed, _) = agree(&turn, right.map(|()| None)).await?;
     loop {
@@ -130,7 +127,7 @@ pub async fn shrink(turn: Turn<'_>, right: Result<()>) -> Result<&'static Comm> 
 ///
 /// Errors, on all members: the own one, or that of another one, if that is not the loss of a process.
 async fn agree(
-    turn: &Turn<'_>,
+    turn: &Turn,
     last: Result<Option<&'static Comm>>,
 ) -> Result<(Agreed, Option<&'static Comm>)> {
     let flag = match &last {
