@@ -72,16 +72,23 @@ fn wants(program: &ProgramPlan) -> bool {
     let Some(elf) = imports(&program.executable) else {
         return false;
     };
-    let wants = |elf: &elf::Elf| elf.imports.iter().any(|name| FUNCTIONS.contains(&&**name));
-    // Of the system's libraries none does.
-    let libraries = elf
-        .needed
-        .iter()
-        .filter_map(|name| find(name, &elf, program));
-    wants(&elf)
-        || libraries
-            .filter_map(|file| imports(&file))
-            .any(|it| wants(&it))
+    let imports_one = |elf: &elf::Elf| elf.imports.iter().any(|name| is_one(name));
+    // MPI's own libraries have all of them.
+    let libraries = elf.needed.iter().filter(|name| !name.starts_with("libmpi"));
+    let mut libraries = libraries.filter_map(|name| imports(&find(name, &elf, program)?));
+    imports_one(&elf) || libraries.any(|library| imports_one(&library))
+}
+
+/// Whether a symbol is one of the functions, in C or, with an ending, in Fortran.
+fn is_one(symbol: &str) -> bool {
+    FUNCTIONS.iter().any(|function| {
+        let begins = symbol.get(..function.len());
+        let fortran = symbol.as_bytes().get(function.len()) == Some(&b'_');
+        match symbol.len() == function.len() {
+            true => symbol == *function,
+            false => fortran && begins.is_some_and(|begin| begin.eq_ignore_ascii_case(function)),
+        }
+    })
 }
 
 fn imports(file: &Path) -> Option<elf::Elf> {
@@ -104,4 +111,40 @@ fn find(name: &str, elf: &elf::Elf, program: &ProgramPlan) -> Option<PathBuf> {
 
 fn of<'v>(variables: &'v Variables, name: &str) -> Option<&'v OsString> {
     variables.get(OsStr::new(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_in_each_language() {
+        let ones = [
+            "MPIX_Comm_agree",
+            "mpix_comm_agree_",
+            "mpix_comm_get_failed_f08_",
+        ];
+        assert!(ones.into_iter().all(is_one));
+        let others = [
+            "MPIX_Comm_agre",
+            "MPIX_Comm_get_stream",
+            "MPI_Comm_agree",
+            "mpix_comm_agreed",
+            "",
+        ];
+        assert!(!others.into_iter().any(is_one));
+    }
+
+    #[test]
+    fn words_of_other_libraries_are_understood() {
+        for (word, meant) in [
+            ("ulfm", Survive::Yes),
+            ("MPI", Survive::Yes),
+            ("no", Survive::No),
+            ("auto", Survive::Auto),
+        ] {
+            assert_eq!(parse(word), Ok(meant));
+        }
+        assert!(parse("maybe").unwrap_err().contains("'maybe'"));
+    }
 }
