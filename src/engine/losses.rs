@@ -21,6 +21,8 @@ pub const DIFFERENT: u32 = u32::MAX - 2;
 pub enum Cause {
     /// Nothing more is to be expected from a process that the operation waits for; the reason, if this process knows one.
     Lost(Option<Loss>),
+    /// A process has failed that might have sent what a receive waits for, which can still match another message.
+    MightSend,
     /// A process has died with a lock, or in the middle of a change, and the operation needs what it had.
     Holder,
     /// A process of another job that this one is about to meet.
@@ -37,6 +39,7 @@ fn class_of(cause: Cause) -> Class {
         // It lives, or may live: no failure that a program could go on without.
         Cause::Lost(Some(Loss::Finalizing | Loss::Unreachable)) | Cause::Different => Class::Other,
         Cause::Lost(_) | Cause::Holder | Cause::Absent => Class::ProcFailed,
+        Cause::MightSend => Class::ProcFailedPending,
         Cause::Meeting => Class::Port,
     }
 }
@@ -65,6 +68,15 @@ pub fn error(engine: &Engine, process: u32) -> Error {
     };
     raise(process);
     explained(loss, process)
+}
+
+/// The error of a wait for a receive from any source, which stays active.
+#[cold]
+pub fn pending(process: u32) -> Error {
+    let why = explain(process).text();
+    let text =
+        format!("{why}, and might have sent what this receive waits for; the receive stays active");
+    error_of(Cause::MightSend, text).of_loss(process)
 }
 
 /// As [`error`], on any thread, and no tool is told.
@@ -201,6 +213,7 @@ mod tests {
         }
         let class = |cause| error_of(cause, "a text").class();
         assert_eq!(class(Cause::Holder), Class::ProcFailed);
+        assert_eq!(class(Cause::MightSend), Class::ProcFailedPending);
         assert_eq!(class(Cause::Meeting), Class::Port);
         let error = absent(3);
         assert_eq!((error.class(), error.lost()), (Class::ProcFailed, Some(3)));

@@ -4,6 +4,7 @@
 //! Invariant: every [`Variable`] of the library is in [`all`], so none works that nobody can find.
 
 use super::ThreadLevel;
+use super::survival::SURVIVE;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
@@ -109,6 +110,7 @@ static OWN: &[&dyn Listed] = &[
     &SUPPRESS_ABORT_MESSAGE,
     &LIBRARY_VERSION,
     &INITIAL_ERRHANDLER,
+    &SURVIVE,
     &SHOW,
     &PRETEND,
 ];

@@ -53,6 +53,8 @@ pub struct Page {
     revoked: AtomicU32,
     /// Not zero when another process has asked it for something that it does in its next wait (`engine/tasks.rs`).
     pub asked: AtomicU32,
+    /// Not zero when it wants to go on when other processes die (`process/survival.rs`).
+    pub survives: AtomicU32,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -79,6 +81,7 @@ pub const SHAPE: u64 = shape::combine(&[
         lost,
         revoked,
         asked,
+        survives,
         calls,
     }),
 ]);

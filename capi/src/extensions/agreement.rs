@@ -1,7 +1,7 @@
 //! Agreement in spite of failures, and communicators of those who live (`docs/agreement.md`).
 
 use crate::comm::{give, give_group};
-use crate::decode;
+use crate::extensions::failure::comm_of_survivor;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::agree::{self, Agreed, Turn};
@@ -45,7 +45,7 @@ fn tell(agreed: &Agreed, flag: InOut<Int>) -> Result<()> {
 
 entry! {
     Collective fn MPIX_Comm_agree(comm: Comm, flag: InOut<Int>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = comm_of_survivor(comm)?;
         let own = flag_of(&flag);
         let turn = Turn::next(comm, "MPIX_Comm_agree")?;
         let acknowledged = acknowledged(comm);
@@ -58,7 +58,7 @@ entry! {
 
 entry! {
     Collective fn MPIX_Comm_iagree(comm: Comm, flag: InOut<Int>, request: Out<Request>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = comm_of_survivor(comm)?;
         let own = flag_of(&flag);
         let turn = Turn::next(comm, "MPIX_Comm_iagree")?.in_task();
         let acknowledged = acknowledged(comm);
@@ -78,7 +78,7 @@ entry! {
 
 entry! {
     Collective fn MPIX_Comm_agree_failed(comm: Comm, failedgrp: Out<Group>) on comm {
-        let object = decode::comm(comm)?;
+        let object = comm_of_survivor(comm)?;
         let turn = Turn::next(object, "MPIX_Comm_agree_failed")?;
         let known = object.failed();
         let known = turn.marked(|process| known.contains(&process));
@@ -117,7 +117,7 @@ fn give_shrunken(from: i32, newcomm: Out<Comm>, new: Result<&'static CommObject>
 
 entry! {
     Collective fn MPIX_Comm_shrink(comm: Comm, newcomm: Out<Comm>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = comm_of_survivor(comm)?;
         let turn = Turn::next(comm, "MPIX_Comm_shrink")?;
         let new = block_on(shrink::shrink(turn, newcomm.not_null()));
         give_shrunken(comm.handle, newcomm, new)
@@ -126,7 +126,7 @@ entry! {
 
 entry! {
     Collective fn MPIX_Comm_ishrink(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = comm_of_survivor(comm)?;
         let turn = Turn::next(comm, "MPIX_Comm_ishrink")?.in_task();
         let right = newcomm.not_null().and_then(|()| request.not_null());
         let (handle, place) = (comm.handle, Later(newcomm));
