@@ -165,6 +165,14 @@ impl Flood {
         }
     }
 
+    /// All members know that these have taken no part in an earlier agreement: nobody waits for them.
+    pub fn without(mut self, members: &[usize]) -> Flood {
+        for member in members {
+            self.peers[*member] = Peer::IsLost;
+        }
+        self
+    }
+
     /// What is sent to all who are not lost: in each round, and once decided a last time.
     pub fn message(&self) -> &Message {
         &self.message
@@ -316,6 +324,24 @@ mod tests {
             let absent = first.sum.absent(next.members.len());
             assert!(absent.iter().all(|member| next.dead[*member]));
         }
+    }
+
+    #[test]
+    fn nobody_waits_for_those_who_were_absent_before() {
+        let own = Sum::of_one(0, 3, 3, 6, &[]);
+        let mut flood = Flood::new(0, 3, own).without(&[2]);
+        assert_eq!((flood.senders(), flood.others()), (vec![1], vec![1]));
+        let sum = Sum::of_one(1, 3, 3, 3, &[]);
+        flood.hear(
+            1,
+            Some(Message {
+                is_decision: false,
+                sum,
+            }),
+        );
+        assert!(flood.ends_round());
+        assert_eq!(flood.message().sum.flags[0], 2);
+        assert_eq!(flood.message().sum.absent(3), [2]);
     }
 
     /// Fails where a member decides although one was lost in the round, or sends no decision.

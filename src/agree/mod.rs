@@ -144,13 +144,16 @@ impl Turn {
                 };
                 let (me, all) = (self.comm.place_in_groups(), self.medium.places());
                 let own = Sum::of_one(me, all, *first, flag, &marked.0);
-                let decided = circle.agree(Flood::new(me, all, own)).await;
+                let decided = circle
+                    .agree(Flood::new(me, all, own).without(&agreements.absent()))
+                    .await;
                 let sum = &decided.message().sum;
                 let outcome = Outcome {
                     flags: sum.flags,
                     absent: sum.absent(all),
                     is_acknowledged: sum.is_acknowledged(all),
                 };
+                agreements.set_absent(&outcome.absent);
                 self.agreed(number, outcome, sum.marked(all))
             }
         }

@@ -7,6 +7,7 @@ use crate::queue::desk::Desk;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{self, DeskKey, OpenedDesk};
 use once_cell::race::OnceBox;
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Of one communicator.
@@ -16,6 +17,7 @@ pub struct Agreements {
     over: AtomicU32,
     rounds: AtomicU32,
     seat: OnceBox<Seat>,
+    absent: Mutex<Vec<usize>>,
 }
 
 /// The desk, and whether the local group has the first places at it.
@@ -39,6 +41,16 @@ impl Agreements {
     /// The number of the next agreement, from 1 on, for the call whose turn it is: alike on all members.
     pub fn next_round(&self) -> u32 {
         self.rounds.fetch_add(1, Ordering::Relaxed).wrapping_add(1)
+    }
+
+    /// The places of those who took no part in the last agreement, which all members know.
+    pub fn absent(&self) -> Vec<usize> {
+        self.absent.lock().clone()
+    }
+
+    /// Keeps who took no part.
+    pub fn set_absent(&self, places: &[usize]) {
+        places.clone_into(&mut self.absent.lock());
     }
 
     /// Says that a call is over here. Returns whether there are further ones, which may wait for that.
