@@ -12,27 +12,19 @@
 //! id back, and an id is agreed on by all members of the next communicator that has it.
 #![allow(unsafe_code)]
 
+mod state;
+
 use super::layout::Segment;
 use super::notifier::FirstNotifier;
 use crate::os::backoff::Backoff;
 use crate::queue::desk::{self, Desk};
 use crate::queue::named_lock;
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
+pub use state::Shared;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-
-/// What the segment's header says.
-#[repr(C)]
-pub struct Shared {
-    /// Zero, or the index of the rank that has the lock, and 1.
-    lock: AtomicU32,
-    /// Not zero: there was no memory for a desk, and nobody gets one any more, so that all members of a communicator have none.
-    refused: AtomicU32,
-    /// The block that was made last; zero: none.
-    first: AtomicU64,
-}
 
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
