@@ -126,7 +126,7 @@ copy:
 	install -m 644 $(mpifort) $(TO)/lib/
 	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
 	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
-	install -p -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
+	install -p -m 644 include/mpi.h include/mpi-ext.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
 	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
 	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
 	install -m 644 docs/man/*.7 $(TO)/share/man/man7/

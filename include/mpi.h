@@ -450,6 +450,7 @@ typedef struct QMPI_Context {
 #define MPIX_COMM_TYPE_NEIGHBORHOOD 5
 #define MPIX_C_FLOAT16 ((MPI_Datatype)0x4c000246)
 #define MPIX_EQUAL ((MPI_Op)0x5800000f)
+#define MPIX_FT 0x6440000f
 #define MPIX_GPU_SUPPORT_CUDA 0
 #define MPIX_GPU_SUPPORT_HIP 2
 #define MPIX_GPU_SUPPORT_ZE 1
@@ -970,11 +971,16 @@ extern int MPI_Remove_error_class(int errorclass);
 extern int MPI_Remove_error_code(int errorcode);
 extern int MPI_Remove_error_string(int errorcode);
 extern int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+extern int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+extern int MPIX_Comm_agree_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+extern int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+extern int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 extern int MPIX_Comm_failure_ack(MPI_Comm comm);
 extern int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-extern int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 extern int MPIX_Comm_revoke(MPI_Comm comm);
-extern int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 extern int MPIX_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn, void *extra_state, MPI_Request *request);
 extern int MPIX_Grequest_class_create(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn, MPIX_Grequest_class *greq_class);
 extern int MPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state, MPI_Request *request);
@@ -1731,11 +1737,16 @@ extern int PMPI_Remove_error_class(int errorclass);
 extern int PMPI_Remove_error_code(int errorcode);
 extern int PMPI_Remove_error_string(int errorcode);
 extern int PMPIX_Comm_agree(MPI_Comm comm, int *flag);
+extern int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+extern int PMPIX_Comm_agree_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+extern int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+extern int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
 extern int PMPIX_Comm_failure_ack(MPI_Comm comm);
 extern int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
-extern int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+extern int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
 extern int PMPIX_Comm_revoke(MPI_Comm comm);
-extern int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 extern int PMPIX_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn, void *extra_state, MPI_Request *request);
 extern int PMPIX_Grequest_class_create(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel_fn, MPIX_Grequest_poll_function *poll_fn, MPIX_Grequest_wait_function *wait_fn, MPIX_Grequest_class *greq_class);
 extern int PMPIX_Grequest_class_allocate(MPIX_Grequest_class greq_class, void *extra_state, MPI_Request *request);

@@ -57,6 +57,8 @@ pub mod coll;
 pub mod pt2pt;
 // floor 8
 #[cfg(not(loom))]
+pub mod agree;
+#[cfg(not(loom))]
 pub mod context_id;
 // floor 9
 #[cfg(not(loom))]

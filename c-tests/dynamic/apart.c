@@ -124,7 +124,7 @@ static void lose(MPI_Comm comm, int server)
     MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     int code = rank == 0 ? MPI_Recv(&value, 1, MPI_INT, victim, 3, comm, MPI_STATUS_IGNORE)
                          : MPI_Ssend(&value, 1, MPI_INT, victim, 3, comm);
-    CHECK_INT(check_class_of(code), MPI_ERR_OTHER);
+    CHECK_INT(check_class_of(code), MPIX_ERR_PROC_FAILED);
     /* Among themselves they go on. */
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
@@ -143,7 +143,7 @@ static void lose_in_collective(MPI_Comm comm, int server)
         CHECK_HERE;
         error = MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, merged);
     }
-    CHECK_INT(check_class_of(error), MPI_ERR_OTHER);
+    CHECK_INT(check_class_of(error), MPIX_ERR_PROC_FAILED);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 

@@ -30,7 +30,7 @@ static int fails(int code, const char *function)
     int length;
     if (code == MPI_SUCCESS)
         return 0;
-    CHECK_INT(check_class_of(code), MPI_ERR_OTHER);
+    CHECK_INT(check_class_of(code), MPIX_ERR_PROC_FAILED);
     MPI(MPI_Error_string(code, text, &length));
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD has ended", size - 1);
     if (!strstr(text, wanted) || !strstr(text, "all ranks are waited for") || !strstr(text, function))

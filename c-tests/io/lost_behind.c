@@ -68,8 +68,8 @@ int main(int argc, char **argv)
         if (rank == last)
             _exit(9);
         MPI(MPI_File_iwrite_all(file, value, 4, MPI_INT, &request));
-        is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
-        is_loss(MPI_File_write_all(file, value, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+        is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
+        is_loss(MPI_File_write_all(file, value, 4, MPI_INT, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED);
         MPI(MPI_File_write_at(file, 0, value, 4, MPI_INT, MPI_STATUS_IGNORE));
         unlink(name);
     }

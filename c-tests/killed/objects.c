@@ -15,10 +15,11 @@ static const MPI_Offset first_block = 1 << 20, behind_blocks = (1 << 20) + (MPI_
 enum step {
     FENCE, LOCK, LOCK_ALL, POST_START, NEW_WINDOW,
     WRITE_ALL, ORDERED, SHARED, ATOMIC, SPLIT_WRITE, NEW_FILE,
-    ALLOCATE, DUPLICATE, SPLIT, STEPS
+    ALLOCATE, DUPLICATE, SPLIT, AGREE, SHRINK, STEPS
 };
 static const char *const step_names[] = {"fence", "lock", "lock_all", "post_start", "new_window", "write_all", "ordered", "shared",
-                                         "atomic", "split_write", "new_file", "allocate", "duplicate", "split"};
+                                         "atomic", "split_write", "new_file", "allocate", "duplicate", "split",
+                                         "agree", "shrink"};
 static int fences;
 static uint64_t random_now;
 static MPI_Comm comm;
@@ -156,6 +157,41 @@ static void new_communicator(enum step step)
         DOES(MPI_Comm_free(&made));
 }
 
+#ifdef MPI_ABI_VERSION
+/* Which has no extensions. */
+#define MPIX_Comm_agree(comm, flag) MPI_SUCCESS
+#define MPIX_Comm_shrink MPI_Comm_dup
+#endif
+
+/* Whoever lives has taken part. */
+static void agree(void)
+{
+    int flag = ~(1 << rank % 31), all = 0;
+    DOES(MPIX_Comm_agree(comm, &flag));
+    for (int other = 0; other < size; other++)
+        all |= other != plan.victim ? 1 << other % 31 : 0;
+#ifndef MPI_ABI_VERSION
+    if ((flag & ~(1 << plan.victim % 31)) != (~all & ~(1 << plan.victim % 31)))
+        check_failed(__FILE__, __LINE__, "WRONG: %s: the flag is %x", doing, (unsigned) flag);
+#endif
+}
+
+/* No death makes it fail. */
+static void shrink(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int left = 0;
+    if (!DOES(MPIX_Comm_shrink(comm, &made))) {
+        check_failed(__FILE__, __LINE__, "WRONG: %s has failed", doing);
+        return;
+    }
+    MPI_Comm_size(made, &left);
+    if (left < size - 1)
+        check_failed(__FILE__, __LINE__, "WRONG: %s: %d are left", doing, left);
+    DOES(MPI_Barrier(made));
+    DOES(MPI_Comm_free(&made));
+}
+
 static void run_step(enum step step)
 {
     switch (step) {
@@ -167,6 +203,8 @@ static void run_step(enum step step)
         case ORDERED: case SHARED: case ATOMIC: write_somewhere(step); break;
         case NEW_FILE: new_file(); break;
         case ALLOCATE: allocate(); break;
+        case AGREE: agree(); break;
+        case SHRINK: shrink(); break;
         default: new_communicator(step);
     }
 }
@@ -196,6 +234,9 @@ static void draw_plan(uint64_t seed)
         makes |= *step == NEW_WINDOW;
         if (*step == POST_START && makes)
             *step = FENCE;
+        /* Those who have left are waited for, as long as they live. */
+        if (plan.manner == LEAVE && (*step == AGREE || *step == SHRINK))
+            *step = DUPLICATE;
     }
     random_now = seed * 31 + 7;
 }

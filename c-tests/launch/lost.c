@@ -17,7 +17,7 @@ static int is_loss(int code)
     char wanted[60];
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD %s", last,
              !strcmp(how, "absent") ? "has ended without calling MPI_Init" : !strcmp(how, "dead") ? "has ended" : "is in MPI_Finalize");
-    return check_class_of(code) == MPI_ERR_OTHER && strstr(text, wanted);
+    return check_class_of(code) == (!strcmp(how, "leaving") ? MPI_ERR_OTHER : MPIX_ERR_PROC_FAILED) && strstr(text, wanted);
 }
 
 #define LOSS(call) CHECK(is_loss(call))

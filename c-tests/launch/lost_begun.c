@@ -8,7 +8,7 @@ static MPI_Comm world = MPI_COMM_WORLD;
 
 static int is_loss(int code)
 {
-    return code != MPI_SUCCESS && check_class_of(code) == MPI_ERR_OTHER;
+    return code != MPI_SUCCESS && check_class_of(code) == MPIX_ERR_PROC_FAILED;
 }
 
 /* The last rank dies; when that is known, what it has begun is waited for. */

@@ -60,7 +60,7 @@ static void is_loss(int code)
 {
     char wanted[60];
     int length;
-    CHECK_INT(check_class_of(code), MPI_ERR_OTHER);
+    CHECK_INT(check_class_of(code), MPIX_ERR_PROC_FAILED);
     MPI(MPI_Error_string(code, text, &length));
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD has ended", dying);
     CHECK(strstr(text, wanted) != NULL);

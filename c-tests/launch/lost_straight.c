@@ -50,7 +50,7 @@ int main(int argc, char **argv)
         kill(other, SIGKILL);
     }
     code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-    CHECK_CLASS(code, MPI_ERR_OTHER);
+    CHECK_CLASS(code, MPIX_ERR_PROC_FAILED);
     memset(buffer, 'z', bytes);
     for (int i = 0; i < 100; i++) {
         MPI(MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE));

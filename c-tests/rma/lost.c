@@ -9,7 +9,7 @@ static struct window w;
 
 static void is_loss(int code, const char *function)
 {
-    IS_LOSS(code, MPI_ERR_OTHER, function);
+    IS_LOSS(code, MPIX_ERR_PROC_FAILED, function);
 }
 
 /* Rank 0 has a lock that the last rank waits for, and ends that rank in its sleep. */

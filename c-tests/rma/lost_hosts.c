@@ -8,7 +8,7 @@
 
 static void is_loss(int code, const char *function)
 {
-    IS_LOSS(code, MPI_ERR_OTHER, function);
+    IS_LOSS(code, MPIX_ERR_PROC_FAILED, function);
 }
 
 int main(int argc, char **argv)

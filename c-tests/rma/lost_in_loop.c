@@ -40,7 +40,7 @@ static int fails(int code, int class, const char *function)
 static int turn_of_locks(int i)
 {
     int exclusive = (i + rank) % 3 == 0;
-    if (fails(MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, w.win), MPI_ERR_OTHER, "MPI_Win_lock"))
+    if (fails(MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, w.win), MPIX_ERR_PROC_FAILED, "MPI_Win_lock"))
         return 0;
     CHECK_INT((int) (w.of[0][0] - w.of[0][1]), 0);
     if (exclusive) {
@@ -61,14 +61,14 @@ static int turn_of_accumulates(int i)
 static int turn_of_fences(int i)
 {
     (void) i;
-    return !fails(MPI_Win_fence(0, w.win), MPI_ERR_OTHER, "MPI_Win_fence");
+    return !fails(MPI_Win_fence(0, w.win), MPIX_ERR_PROC_FAILED, "MPI_Win_fence");
 }
 
 static int turn_of_target(int i)
 {
     (void) i;
     MPI(MPI_Win_post(rank == size - 1 ? others : last, 0, w.win));
-    return !fails(MPI_Win_wait(w.win), MPI_ERR_OTHER, "MPI_Win_wait");
+    return !fails(MPI_Win_wait(w.win), MPIX_ERR_PROC_FAILED, "MPI_Win_wait");
 }
 
 static int turn_of_origin(int i)
@@ -76,11 +76,11 @@ static int turn_of_origin(int i)
     long value = i;
     MPI_Group targets = rank == size - 1 ? others : last;
     int code = MPI_Win_start(targets, 0, w.win), first = rank == size - 1 ? 0 : size - 1, count = rank == size - 1 ? size - 1 : 1;
-    if (fails(code, MPI_ERR_OTHER, "MPI_Win_start"))
+    if (fails(code, MPIX_ERR_PROC_FAILED, "MPI_Win_start"))
         return 0;
     for (int r = first; r < first + count; r++)
         MPI(MPI_Put(&value, 1, MPI_LONG, r, rank, 1, MPI_LONG, w.win));
-    return !fails(MPI_Win_complete(w.win), MPI_ERR_OTHER, "MPI_Win_complete");
+    return !fails(MPI_Win_complete(w.win), MPIX_ERR_PROC_FAILED, "MPI_Win_complete");
 }
 
 int main(int argc, char **argv)

@@ -139,7 +139,8 @@ fn is(token: &TokenTree, mark: char) -> bool {
 /// Fortran texts have no zero at their end; and by another number for the key of a predefined
 /// attribute the library knows that a value is wanted, not an address.
 fn correction(name: &str) -> i64 {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
+        "MPIX_FT",
         "MPI_APPNUM",
         "MPI_HOST",
         "MPI_IO",

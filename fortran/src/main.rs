@@ -50,6 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         modules::mpi(&functions, &constants, &predefined()),
     )?;
     write("mpi_f08.f90", modules::mpi_f08(&functions, &constants))?;
+    // The extensions are in the modules themselves; programs name these two for them.
+    for (module, of) in [("mpi_ext", "mpi"), ("mpi_ext_f08", "mpi_f08")] {
+        let text = format!("module {module}\n  use {of}\nend module\n");
+        write(&format!("{module}.f90"), text)?;
+    }
     Ok(())
 }
 

@@ -243,7 +243,7 @@ impl Assembly {
 
     /// Waits until all ranks have come here. What they have stored before is seen after it. No rank may come in a task.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     #[inline(always)]
     pub fn barrier(&self, function: &'static str) -> Result<()> {
         match &self.medium {
@@ -258,7 +258,7 @@ impl Assembly {
 
     /// What all ranks bring, by rank: a round to which all ranks have to come.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub fn exchange(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
         let area = match &self.medium {
             Medium::Alone => return Ok(vec![own]),
@@ -311,7 +311,7 @@ impl Assembly {
 
     /// Sends parcels between ranks that send messages, and fills those that others send; between two ranks in the same order on both.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub fn exchange_parcels(
         &self,
         function: &'static str,
@@ -329,7 +329,7 @@ impl Assembly {
 
     /// Waits for what another rank stores before [`Assembly::tell`], between two exchanges, as [`Barrier::rest`] says.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub fn rest(&self, function: &'static str, holds: &mut dyn FnMut() -> bool) -> Result<()> {
         match &self.medium {
             Medium::Memory(area) => area.barrier().rest(self.at::<true>(area, function), holds),
@@ -373,7 +373,7 @@ impl Assembly {
     /// Puts this rank's words where all see them: which of the two rounds it is. After a loss a slower rank may still read those of the last
     /// round.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     fn bring(&self, at: At<'_, true>, own: Words) -> Result<usize> {
         let area = at.area;
         area.barrier().go_on(at)?;

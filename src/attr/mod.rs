@@ -10,8 +10,8 @@ mod predefined;
 pub use attributes::Attributes;
 pub use keyval::{Callbacks, INVALID, Keyval, Target, create, free, keyval, set_proxy};
 pub use predefined::{
-    APPNUM, HOST, IO, LAST_USED_CODE, Language, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL, WindowKey,
-    found_address, found_fact, is_of_world, set, window_key,
+    APPNUM, FT, HOST, IO, LAST_USED_CODE, Language, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL,
+    WindowKey, found_address, found_fact, is_of_world, set, window_key,
 };
 
 use crate::error::{Class, Result, fail};

@@ -14,6 +14,8 @@ pub const WTIME_IS_GLOBAL: i32 = 0x6440_0007;
 pub const UNIVERSE_SIZE: i32 = 0x6440_0009;
 pub const LAST_USED_CODE: i32 = 0x6440_000b;
 pub const APPNUM: i32 = 0x6440_000d;
+/// MPIX_FT: whether failures of processes are survived.
+pub const FT: i32 = 0x6440_000f;
 
 /// What the predefined keys of windows ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +77,7 @@ pub fn found_fact(fact: &usize, language: Language) -> Found {
     }
 }
 
-const COUNT: usize = 7;
+const COUNT: usize = 8;
 const WINDOW_FIRST: i32 = 0x6600_0001;
 const WINDOW_LAST: i32 = 0x6600_0009;
 const PROC_NULL: i32 = -1;
@@ -105,6 +107,7 @@ static CELLS: [Cell; COUNT] = [
     cell(false, 0),
     cell(true, 0),
     cell(false, 0),
+    cell(true, 0),
 ];
 
 /// Sets a predefined attribute, or with `None` lets it be undefined (its flag false).
@@ -118,13 +121,13 @@ pub fn set(key: i32, value: Option<i32>) {
 /// Whether a key is one of those that the world model has only. Communicators that come from a session have MPI_TAG_UB (MPI 5.0,
 /// 9.1.2).
 pub fn is_of_world(key: i32) -> bool {
-    (TAG_UB + 2..=APPNUM + 1).contains(&key)
+    (TAG_UB + 2..=FT + 1).contains(&key)
 }
 
 /// `None` if the key is not predefined; else what it is set to. MPI_ERR_KEYVAL for a predefined key
 /// of another kind of object.
 pub(super) fn get(target: Target, key: i32) -> Result<Option<Option<Found>>> {
-    let communicator = (TAG_UB..=APPNUM + 1).contains(&key);
+    let communicator = (TAG_UB..=FT + 1).contains(&key);
     let window = (WINDOW_FIRST..=WINDOW_LAST + 1).contains(&key);
     match (communicator, window, target) {
         (false, false, _) => Ok(None),
@@ -195,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_session_has_the_upper_bound_of_tags() {
-        let of_world = [HOST, IO + 1, LAST_USED_CODE, APPNUM + 1].map(is_of_world);
+        let of_world = [HOST, IO + 1, LAST_USED_CODE, FT + 1].map(is_of_world);
         assert_eq!(of_world, [true; 4]);
         let others = [TAG_UB, TAG_UB + 1, WINDOW_FIRST, 0x6440_0100].map(is_of_world);
         assert_eq!(others, [false; 4]);

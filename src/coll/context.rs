@@ -165,6 +165,15 @@ impl<'a> CollContext<'a> {
         }
     }
 
+    /// For an operation that goes on without members that are lost.
+    pub fn of_living(self) -> Self {
+        Self {
+            whole: false,
+            lost: NOBODY,
+            ..self
+        }
+    }
+
     /// Processes without a communicator.
     pub fn between(members: &'a Members, rank: i32, tag: i32, function: &'static str) -> Self {
         Self {

@@ -3,8 +3,10 @@
 //! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+mod agreements;
 mod calls;
 mod engines;
+mod failures;
 mod members;
 mod nodes;
 mod own_process;
@@ -28,6 +30,8 @@ use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
 use crate::transport::{Heap, Loss, SharedWith};
+use agreements::Agreements;
+pub use agreements::AtDesk;
 pub use engines::engines_offered_by;
 use engines::mapping_of;
 pub use members::Members;
@@ -124,10 +128,14 @@ pub struct Comm {
     tells: bool,
     /// Memory that collective operations share with the ranks of this node, but persistent ones.
     pub staging: Areas,
+    /// What the members agree on though some of them die.
+    pub agreements: Agreements,
     /// Set once, before the program knows the communicator; one pointer where there is none.
     topology: OnceBox<Arc<Topology>>,
     /// See [`Comm::lost`].
     lost: AtomicU32,
+    /// See [`Comm::acknowledged`].
+    acknowledged: AtomicU32,
     /// Found out when it is first asked for; in a job of one node it never is.
     nodes: OnceBox<Option<Nodes>>,
 }
@@ -257,7 +265,7 @@ impl Comm {
         let mut seen = self.users.load(Ordering::Acquire);
         loop {
             if seen == FREED + 1 {
-                self.staging.leave();
+                self.leave_memory();
             }
             // Release: pairs with `is_idle`. Acquire: pairs with `leave_staging`.
             let users = &self.users;
@@ -345,11 +353,16 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
-    /// Gives up the staging areas when no operation will begin any more: the last one of those under way does, or this call.
+    /// Gives up the staging areas and the desk when no operation will begin any more: the last one of those under way does, or this call.
     pub fn leave_staging(&self) {
         if self.users.fetch_or(FREED, Ordering::AcqRel) == 0 {
-            self.staging.leave();
+            self.leave_memory();
         }
+    }
+
+    fn leave_memory(&self) {
+        self.staging.leave();
+        self.leave_desk();
     }
 
     /// The topology, if it has one.
@@ -397,12 +410,14 @@ impl Comm {
             operations: AtomicU32::new(0),
             checks: AtomicU32::new(0),
             lost: AtomicU32::new(NOBODY),
+            acknowledged: AtomicU32::new(0),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
             staging: Areas::default(),
+            agreements: Agreements::default(),
             topology: OnceBox::new(),
             nodes: OnceBox::new(),
         }

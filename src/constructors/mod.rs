@@ -9,6 +9,7 @@ pub mod dup;
 mod exchange;
 pub mod hints;
 pub mod inter;
+pub mod shrink;
 pub mod split;
 pub mod split_type;
 mod unmet;

@@ -5,6 +5,7 @@
 //! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
 use super::losses::error;
+use super::matching::ANY_SOURCE;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, EngineCursor, enter, for_each, has_threads, numbers, tasks};
@@ -102,7 +103,7 @@ pub fn look_until(is_over: impl Fn() -> bool + Send + Sync + 'static) {
 }
 
 /// Finds out who has ended that no mpiexec of ours tells of.
-fn look() {
+pub fn look() {
     deaths::look();
     enter().transport.links().for_each(Link::mark_the_dead);
     // Not under the lock: looks enter engines, and whoever is in one may begin another look.
@@ -287,6 +288,17 @@ impl Engine {
             any = true;
         }
         any
+    }
+
+    /// The communicator and context of an active receive of the program's that any source may match and that has met no message.
+    pub fn receives_from_any(&mut self, index: Index) -> Option<(i32, u32)> {
+        let request = self.requests.get(index)?;
+        let is_open = request.is_active()
+            && request.kind == Kind::Receive
+            && request.posted != NOT_POSTED
+            && is_of_program(request.context)
+            && request.peer == ANY_SOURCE;
+        is_open.then_some((request.owner, request.context))
     }
 
     /// A lost rank, if a request cannot complete because of it.

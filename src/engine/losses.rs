@@ -4,7 +4,7 @@
 //! such an error.
 
 use super::packets::Failed;
-use super::{Engine, table};
+use super::{Engine, failures, table};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::group::names;
@@ -21,10 +21,14 @@ pub const DIFFERENT: u32 = u32::MAX - 2;
 pub enum Cause {
     /// Nothing more is to be expected from a process that the operation waits for; the reason, if this process knows one.
     Lost(Option<Loss>),
+    /// A process has failed that might have sent what a receive waits for, which can still match another message.
+    MightSend,
     /// A process has died with a lock, or in the middle of a change, and the operation needs what it had.
     Holder,
     /// A process of another job that this one is about to meet.
     Meeting,
+    /// A process took no part in an agreement, and not all had acknowledged that.
+    Absent,
     /// Nobody is lost: the ranks have called different operations.
     Different,
 }
@@ -32,9 +36,10 @@ pub enum Cause {
 /// The class of an operation's error.
 fn class_of(cause: Cause) -> Class {
     match cause {
-        // Whatever the loss: what programs do after MPIX_ERR_PROC_FAILED (MPIX_Comm_shrink and its like) is not there.
-        Cause::Lost(_) | Cause::Different => Class::Other,
-        Cause::Holder => Class::ProcFailed,
+        // It lives, or may live: no failure that a program could go on without.
+        Cause::Lost(Some(Loss::Finalizing | Loss::Unreachable)) | Cause::Different => Class::Other,
+        Cause::Lost(_) | Cause::Holder | Cause::Absent => Class::ProcFailed,
+        Cause::MightSend => Class::ProcFailedPending,
         Cause::Meeting => Class::Port,
     }
 }
@@ -65,10 +70,30 @@ pub fn error(engine: &Engine, process: u32) -> Error {
     explained(loss, process)
 }
 
+/// The error of a wait for a receive from any source, which stays active.
+#[cold]
+pub fn pending(process: u32) -> Error {
+    let why = explain(process).text();
+    let text =
+        format!("{why}, and might have sent what this receive waits for; the receive stays active");
+    error_of(Cause::MightSend, text).of_loss(process)
+}
+
 /// As [`error`], on any thread, and no tool is told.
 #[cold]
 pub fn explain(process: u32) -> Error {
     explained(loss_of(process), process)
+}
+
+/// The error of an agreement in which a process took no part.
+#[cold]
+pub fn absent(process: u32) -> Error {
+    raise(process);
+    let text = format!(
+        "{}, and not all had acknowledged that",
+        explain(process).text()
+    );
+    error_of(Cause::Absent, text).of_loss(process)
 }
 
 /// The error of a wait for a message whose sender has lost a process.
@@ -126,6 +151,8 @@ fn has_finalized(process: u32) -> bool {
 }
 
 fn explained(loss: Option<Loss>, process: u32) -> Error {
+    // A process that has left in good order has not failed, whatever became of it afterwards.
+    let is_over = loss == Some(Loss::Finalizing) || process != DIFFERENT && has_finalized(process);
     if process == DIFFERENT {
         let text = "the ranks have called different collective operations, or with different amounts of data";
         return error_of(Cause::Different, text).of_loss(process);
@@ -134,7 +161,7 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
         // Not to this one, which was told: the news of a death on another host is on its way.
-        None if !has_finalized(process) => "has ended, or is lost to another rank",
+        None if !is_over => "has ended, or is lost to another rank",
         Some(Loss::Unreachable) => "cannot be reached any more: the connection to it has broken",
         Some(Loss::Finalizing) | None => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
@@ -146,7 +173,14 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         false => format!("rank {process} of MPI_COMM_WORLD"),
         true => format!("rank {} of another job", names::of(process).rank),
     };
-    error_of(Cause::Lost(loss), format!("{who} {why}")).of_loss(process)
+    let cause = match is_over {
+        true => Cause::Lost(Some(Loss::Finalizing)),
+        false => Cause::Lost(loss),
+    };
+    if class_of(cause) == Class::ProcFailed && process != SOMEBODY {
+        failures::note(process);
+    }
+    error_of(cause, format!("{who} {why}")).of_loss(process)
 }
 
 #[cfg(test)]
@@ -163,19 +197,26 @@ mod tests {
         ];
         for loss in losses.map(Some).into_iter().chain([None]) {
             let error = explained(loss, 3);
-            assert_eq!((error.class(), error.lost()), (Class::Other, Some(3)));
-            assert!(
-                error.text().contains("rank 3 of MPI_COMM_WORLD"),
-                "{loss:?}"
-            );
+            let class = match loss {
+                Some(Loss::Finalizing | Loss::Unreachable) => Class::Other,
+                _ => Class::ProcFailed,
+            };
+            assert_eq!((error.class(), error.lost()), (class, Some(3)));
+            let text = error.text();
+            assert!(text.contains("rank 3 of MPI_COMM_WORLD"), "{loss:?}");
+            assert!(class == Class::Other || failures::known().contains(&3));
         }
-        for process in [DIFFERENT, SOMEBODY] {
+        for (process, class) in [(DIFFERENT, Class::Other), (SOMEBODY, Class::ProcFailed)] {
             let error = explain(process);
-            assert_eq!((error.class(), error.lost()), (Class::Other, Some(process)));
+            assert_eq!((error.class(), error.lost()), (class, Some(process)));
+            assert!(!failures::known().contains(&process));
         }
         let class = |cause| error_of(cause, "a text").class();
         assert_eq!(class(Cause::Holder), Class::ProcFailed);
+        assert_eq!(class(Cause::MightSend), Class::ProcFailedPending);
         assert_eq!(class(Cause::Meeting), Class::Port);
+        let error = absent(3);
+        assert_eq!((error.class(), error.lost()), (Class::ProcFailed, Some(3)));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod dispatch;
 pub mod entry;
 pub mod epochs;
 mod failed;
+pub mod failures;
 pub mod liveness;
 pub mod long_wait;
 pub mod losses;
@@ -54,7 +55,7 @@ pub use entry::{
 use crate::datatype;
 use crate::sync::{AtomicU8, AtomicU32, Ordering, guarded::Guarded};
 pub use crate::transport::waits;
-use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
+use crate::transport::{ENGINES, Loss, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
@@ -122,6 +123,11 @@ pub fn has_died(process: u32) -> bool {
 /// Whether a process has died and stores nothing any more, on any thread; see [`Table::stores_no_more`].
 pub fn stores_no_more(process: u32) -> bool {
     table().is_some_and(|table| table.stores_no_more(process))
+}
+
+/// Whether a process stores nothing any more that others of its node wait for: it is no more, or in MPI_Finalize; on any thread.
+pub fn has_stopped(process: u32) -> bool {
+    stores_no_more(process) || losses::loss(process) == Some(Loss::Finalizing)
 }
 
 /// This process's own page in the table.

@@ -189,7 +189,7 @@ pub fn soon(oversubscribed: bool, mut holds: impl FnMut() -> bool) -> bool {
 
 /// Waits until it `holds`, what other ranks store and wake this one for. `missing` names a process because of which it may never.
 ///
-/// Errors: MPI_ERR_OTHER, that process is lost.
+/// Errors: MPIX_ERR_PROC_FAILED, that process is lost.
 pub fn until_stored(
     number: u32,
     reason: &Reason<'_>,

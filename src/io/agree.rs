@@ -41,7 +41,7 @@ impl Steps<'_, false> {
 impl Steps<'_, BLOCK> {
     /// What all ranks bring, if none has failed.
     ///
-    /// Errors: the first rank's; MPI_ERR_OTHER, a rank is lost.
+    /// Errors: the first rank's; MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) async fn agree_on(&self, own: Result<()>, values: Values) -> Result<Vec<Values>> {
         let (values, agreed) = self.agree_all_the_same(own, values).await?;
         agreed.map(|()| values)
@@ -49,7 +49,7 @@ impl Steps<'_, BLOCK> {
 
     /// What all ranks bring, and the first rank's error.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) async fn agree_all_the_same(
         &self,
         own: Result<()>,
@@ -62,7 +62,7 @@ impl Steps<'_, BLOCK> {
 
     /// What all ranks bring, and [`word_of`] their errors.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) async fn bring(
         &self,
         own: &Result<()>,
@@ -88,7 +88,7 @@ impl File {
 
     /// What all ranks bring, if none has failed.
     ///
-    /// Errors: the first rank's; MPI_ERR_OTHER, a rank is lost.
+    /// Errors: the first rank's; MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) fn agree_on(
         &self,
         function: &'static str,
@@ -101,7 +101,7 @@ impl File {
 
     /// What all ranks bring, and the first rank's error.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) fn agree_all_the_same(
         &self,
         function: &'static str,

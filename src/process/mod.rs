@@ -11,6 +11,7 @@ mod footprint;
 pub mod session;
 pub mod sets;
 pub mod settings;
+pub mod survival;
 
 use crate::attr;
 use crate::coll::{self, CollContext};
@@ -349,6 +350,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     attr::set(attr::TAG_UB, Some(TAG_UB));
     attr::set(attr::UNIVERSE_SIZE, job.universe_size);
     attr::set(attr::APPNUM, job.appnum);
+    survival::begin();
     describe(&job, level);
     *MAIN_THREAD.lock() = Some(std::thread::current().id());
     install_hooks();
@@ -537,8 +539,16 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         page.set_finalizing(receiving);
         connections::say_finalizing(receiving);
     }
+    let mut have_all_come = true;
     if let Some(world) = comm::get(comm::WORLD) {
-        coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
+        match coll::block_on(coll::barrier_on(&CollContext::of_finalize(world))) {
+            // What this process had to send has left, and nobody who lives waits for it but in this barrier, which ends on all of them.
+            Err(error) if survival::survives() && !world.failed().is_empty() => {
+                drop(error);
+                have_all_come = false;
+            }
+            come => come?,
+        }
     }
     if is_last {
         drain("MPI_Finalize", Engine::is_drained);
@@ -550,7 +560,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
             job.rank
         ));
     }
-    if let Some(page) = page {
+    if let Some(page) = page.filter(|_| have_all_come) {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
         page.clear_loss();
         connections::say_staying();

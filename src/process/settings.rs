@@ -5,6 +5,7 @@
 
 use super::ThreadLevel;
 use crate::connections::far::Compared;
+use super::survival::SURVIVE;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
@@ -110,6 +111,7 @@ static OWN: &[&dyn Listed] = &[
     &SUPPRESS_ABORT_MESSAGE,
     &LIBRARY_VERSION,
     &INITIAL_ERRHANDLER,
+    &SURVIVE,
     &SHOW,
     &PRETEND,
 ];

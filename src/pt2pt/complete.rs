@@ -5,7 +5,7 @@
 
 pub use super::outcome::Completion;
 use super::outcome::{engines_of, unknown};
-use super::{REQUEST_NULL, awaited, generalized, partitioned, signatures};
+use super::{REQUEST_NULL, awaited, generalized, partitioned, pending, signatures};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::liveness::GivesUp::{self, Testing, Waiting};
@@ -151,6 +151,11 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         if generalized::is_told(engine, *handle) {
             return Some(Ok(None));
         }
+        if engine.checks_liveness()
+            && let Some(error) = pending::error_of(engine, *handle)
+        {
+            return Some(Err(error));
+        }
         give_up(engine, *handle, Waiting);
         try_one(engine, handle)
             .map(|done| done.map(Some))
@@ -198,6 +203,9 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
     }
     liveness::ask_in_test(1 << number, &mut |cursor| {
         let engine = cursor.of(*handle);
+        if let Some(error) = pending::error_of(engine, *handle) {
+            return Some(Err(error));
+        }
         give_up(engine, *handle, Testing);
         try_one(engine, handle).transpose()
     })
@@ -206,7 +214,8 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
 
 /// MPI_Waitall: `report(position, completion)` is called once for each request.
 ///
-/// Returns whether all succeeded; a request that failed does not keep the others from completing.
+/// A request that failed does not keep the others from completing; one that stays active because of a failed process does
+/// ([`pending`]).
 /// Errors: MPI_ERR_REQUEST if a handle is no request; then nothing was touched.
 pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<()> {
     let engines = engines_of(handles);
@@ -230,7 +239,10 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
         what: &|named| awaited::handle(awaited.get(), named),
     };
     loop {
-        let told = until_in(engines, &reason, |cursor| {
+        let open = until_in(engines, &reason, |cursor| {
+            if cursor.here().checks_liveness() && pending::first(cursor, &handles[at..]).is_some() {
+                return Some(Ok(Open::Pending));
+            }
             while at < handles.len() {
                 if handles[at] == requests::SENT {
                     handles[at] = REQUEST_NULL;
@@ -259,7 +271,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                         at += 1;
                     }
                     Ok(None) if generalized::is_told(engine, handles[at]) => {
-                        return Some(Ok(true));
+                        return Some(Ok(Open::Told));
                     }
                     Ok(None) => {
                         awaited.set(handles[at]);
@@ -268,13 +280,25 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     Err(error) => return Some(Err(error)),
                 }
             }
-            Some(Ok(false))
+            Some(Ok(Open::None))
         })?;
-        if !told {
-            return Ok(());
+        match open {
+            Open::None => return Ok(()),
+            Open::Pending => return pending::report_rest(handles, at, &mut report),
+            Open::Told => {
+                generalized::ask(handles[at]);
+            }
         }
-        generalized::ask(handles[at]);
     }
+}
+
+/// Why [`wait_all`] stops waiting.
+enum Open {
+    None,
+    /// A generalised request is told.
+    Told,
+    /// See [`pending`].
+    Pending,
 }
 
 /// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
@@ -309,12 +333,18 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
         }
     }
     // Those that end now are reported by the next call.
-    liveness::ask_in_test(engines_of(handles), &mut |cursor| {
+    let is_pending = liveness::ask_in_test(engines_of(handles), &mut |cursor| {
+        if pending::first(cursor, handles).is_some() {
+            return Some(());
+        }
         for handle in handles.iter() {
             give_up(cursor.of(*handle), *handle, Testing);
         }
-        None::<()>
+        None
     });
+    if is_pending.is_some() {
+        pending::report_rest(handles, 0, &mut report)?;
+    }
     Ok(false)
 }
 

@@ -13,6 +13,7 @@ pub mod get_status;
 pub mod origin;
 mod outcome;
 pub mod partitioned;
+mod pending;
 pub mod persistent;
 pub mod probe;
 pub mod several;
@@ -300,7 +301,7 @@ fn finish(function: &'static str, index: Index) -> Completion {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
             if engine.checks_liveness() {
-                engine.give_up(index, GivesUp::Waiting);
+                give_up(engine, index);
             }
             return None;
         }
@@ -310,6 +311,16 @@ fn finish(function: &'static str, index: Index) -> Completion {
         engine.requests().release(index);
         Some(signatures::judged(&buffer, Completion { status, error }))
     })
+}
+
+/// In a liveness check: ends a request that cannot complete, or that may wait for a message of a failed process.
+#[cold]
+#[inline(never)]
+fn give_up(engine: &mut Engine, index: Index) {
+    match pending::failed_sender(engine, index) {
+        Some(process) => engine.end_lost(index, process),
+        None => engine.give_up(index, GivesUp::Waiting),
+    }
 }
 
 /// Frees a request of the engine's own use, at once or when it is done.

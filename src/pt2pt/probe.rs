@@ -1,15 +1,15 @@
 //! Probing, and receiving what a probe has matched.
 
 use super::outcome::Completion;
-use super::{NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
+use super::{ANY_SOURCE, NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
 use crate::comm::{self, Comm};
 use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
 use crate::engine::wait::{Reason, poll_at, until_at};
 use crate::engine::waits::Kind;
-use crate::engine::{Engine, enter_at, losses};
-use crate::error::{Class, Result, fail};
+use crate::engine::{Engine, enter_at, liveness, losses};
+use crate::error::{Class, Error, Result, fail};
 
 /// Waits in an engine until a message is `found`.
 #[inline]
@@ -28,9 +28,33 @@ fn until<T>(
         if !engine.checks_liveness() {
             return None;
         }
-        let process = engine.lost_sender(comm.handle, source)?;
-        Some(Err(losses::error(engine, process)))
+        failed(engine, source, comm, Engine::lost_sender).map(Err)
     })
+}
+
+/// In a liveness check: the error of a probe that waits for a message that a failed process would have sent, maybe; `lost` says whether there is
+/// anybody else to wait for.
+#[cold]
+fn failed(
+    engine: &mut Engine,
+    source: i32,
+    comm: &Comm,
+    lost: impl Fn(&mut Engine, i32, i32) -> Option<u32>,
+) -> Option<Error> {
+    let unacknowledged = (source == ANY_SOURCE).then(|| comm.unacknowledged());
+    let process = match unacknowledged.flatten() {
+        Some(process) => (!engine.progresses()).then_some(process),
+        None => lost(engine, comm.handle, source),
+    };
+    process.map(|process| losses::error(engine, process))
+}
+
+/// The error of a probe that has found nothing, if that was the last of many.
+fn failed_in_test(engine: u32, source: i32, comm: &Comm) -> Result<()> {
+    let error = liveness::ask_in_test(1 << engine, &mut |cursor| {
+        failed(cursor.at(engine), source, comm, Engine::ended_sender)
+    });
+    error.map_or(Ok(()), Err)
 }
 
 /// MPI_Probe.
@@ -63,7 +87,11 @@ pub fn iprobe(source: i32, tag: i32, comm: &Comm) -> Result<Option<Status>> {
             }
         }
     }
-    Ok(poll_at(engine).probe(wanted).map(signatures::without))
+    let found = poll_at(engine).probe(wanted).map(signatures::without);
+    if found.is_none() {
+        failed_in_test(engine, source, comm)?;
+    }
+    Ok(found)
 }
 
 /// MPI_Mprobe: the message's handle and status.
@@ -90,6 +118,9 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
     let mut found = enter_at(engine).probe_matched(wanted, comm.handle);
     if found.is_none() {
         found = poll_at(engine).probe_matched(wanted, comm.handle);
+    }
+    if found.is_none() {
+        failed_in_test(engine, source, comm)?;
     }
     Ok(found.map(|(index, status)| {
         let status = signatures::without(status);

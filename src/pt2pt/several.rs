@@ -2,8 +2,8 @@
 
 use super::awaited::First;
 use super::complete::{Found, asked, find, is_active, try_one};
-use super::generalized;
 use super::outcome::{Completion, engines_of};
+use super::{generalized, pending};
 use crate::engine::EngineCursor;
 use crate::engine::liveness::{self, GivesUp, give_up_all};
 use crate::engine::requests::Phase;
@@ -43,6 +43,9 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
     generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;
     let found = until_in(engines, &reason, |cursor| {
         if cursor.here().checks_liveness() {
+            if let Some((at, error)) = pending::first(cursor, handles) {
+                return Some(Ok(Some((at, Some(Completion::failed(error))))));
+            }
             give_up_all(cursor, handles, GivesUp::Waiting);
         }
         if let Some(told) = generalized::first_told(cursor, handles) {
@@ -100,16 +103,25 @@ pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
             Err(false) => {}
         }
     }
-    give_up_in_test(handles);
-    Ok(Any::NoneComplete)
+    let first = give_up_in_test(handles, pending::first);
+    Ok(match first {
+        Some((at, error)) => Any::Complete(at, Completion::failed(error)),
+        None => Any::NoneComplete,
+    })
 }
 
-/// For a test that has found none complete: what ends now is reported by the next one.
-fn give_up_in_test(handles: &[i32]) {
+/// For a test that has found none complete: what ends now is reported by the next one. What is `pending` by this one.
+fn give_up_in_test<R>(
+    handles: &[i32],
+    mut pending: impl FnMut(&mut EngineCursor, &[i32]) -> Option<R>,
+) -> Option<R> {
     liveness::ask_in_test(engines_of(handles), &mut |cursor| {
-        give_up_all(cursor, handles, GivesUp::Testing);
-        None::<()>
-    });
+        let pending = pending(cursor, handles);
+        if pending.is_none() {
+            give_up_all(cursor, handles, GivesUp::Testing);
+        }
+        pending
+    })
 }
 
 /// Takes all that are complete. `None`: no request is active.
@@ -156,7 +168,10 @@ pub fn wait_some(
     loop {
         let found = until_in(engines, &reason, |cursor| {
             if cursor.here().checks_liveness() {
-                give_up_all(cursor, handles, GivesUp::Waiting);
+                match pending::report_some(cursor, handles, &mut report) {
+                    0 => give_up_all(cursor, handles, GivesUp::Waiting),
+                    count => return Some(Ok(Some(count))),
+                }
             }
             if generalized::first_told(cursor, handles).is_some() {
                 return Some(Ok(Some(0)));
@@ -189,10 +204,14 @@ pub fn test_some(
         Some(0) => {
             poll_in(engines_of(handles));
             let taken = take_some(&mut EngineCursor::at_handle(handles), handles, &mut report);
-            if let Ok(Some(0)) = taken {
-                give_up_in_test(handles);
-            }
-            taken
+            let Ok(Some(0)) = taken else {
+                return taken;
+            };
+            let count = give_up_in_test(handles, |cursor, handles| {
+                let count = pending::report_some(cursor, handles, &mut report);
+                (count > 0).then_some(count)
+            });
+            Ok(Some(count.unwrap_or(0)))
         }
         other => Ok(other),
     }

@@ -4,6 +4,7 @@
 pub mod barrier;
 pub mod bulk_ring;
 pub mod channel;
+pub mod desk;
 pub mod eventcount;
 pub mod fair_lock;
 pub mod frames;

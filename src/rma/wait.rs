@@ -29,7 +29,7 @@ pub(super) struct Wait<'a> {
 impl Wait<'_> {
     /// Waits until `holds`. `missing` says which process is lost, if what is waited for will never come because of that.
     ///
-    /// Errors: MPI_ERR_OTHER, a process is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a process is lost.
     pub fn until(
         &self,
         holds: &mut dyn FnMut() -> bool,

@@ -73,7 +73,12 @@ impl End {
 
     /// Whether the process has gone without MPI_Finalize, as far as this one can see: others may wait for it.
     pub fn is_death(known: u32) -> bool {
-        known & UNREACHABLE != 0 || known & EXITED != 0 && known & FINALIZED == 0
+        known & UNREACHABLE != 0 || End::has_failed(known)
+    }
+
+    /// Whether the process has ended without MPI_Finalize, and not only the connection to it is broken.
+    pub fn has_failed(known: u32) -> bool {
+        known & EXITED != 0 && known & FINALIZED == 0
     }
 
     /// Keeps what [`super::peer::Page::known_end`] has said of it.
@@ -97,6 +102,7 @@ impl End {
     pub(super) fn loss_in(known: u32) -> Option<Loss> {
         match known {
             known if known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
+            known if End::has_failed(known) => Some(Loss::Exited),
             known if known & UNREACHABLE != 0 => Some(Loss::Unreachable),
             known if known & EXITED != 0 => Some(Loss::Exited),
             known if known & FINALIZING != 0 => Some(Loss::Finalizing),

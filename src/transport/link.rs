@@ -136,6 +136,7 @@ impl Link {
                     state => state,
                 });
                 page.set_exited();
+                super::deaths::found();
             }
         }
     }

@@ -61,15 +61,23 @@ pub mod collective {
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use net::Net;
+use shm::desks::Desks;
+pub use shm::desks::{Key as DeskKey, Opened as OpenedDesk};
 use shm::endpoint::Endpoint;
 use std::sync::{Arc, OnceLock};
 
 static HEAP: OnceLock<Heap> = OnceLock::new();
+static DESKS: OnceLock<Desks> = OnceLock::new();
 
 /// The heap of this process's node; `None` before the process has joined one.
 #[inline]
 pub fn heap() -> Option<&'static Heap> {
     HEAP.get()
+}
+
+/// The desks of this process's node; `None` before the process has joined one.
+pub fn desks() -> Option<&'static Desks> {
+    DESKS.get()
 }
 
 /// One engine's end of all transports.
@@ -564,9 +572,10 @@ impl Transport {
         }
     }
 
-    /// Lets [`heap`] find the heap of this process's node.
+    /// Lets [`heap`] and [`desks`] find those of this process's node.
     pub fn publish_heap(&self) {
         HEAP.get_or_init(|| self.shm.heap());
+        DESKS.get_or_init(|| self.shm.desks());
     }
 
     /// Wakes the threads that sleep for a peer's first engine, as windows need it; `None` without a way to it.

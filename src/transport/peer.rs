@@ -56,6 +56,8 @@ pub struct Page {
     pub asked: AtomicU32,
     /// Messages that others may read out of its memory although their sends may be complete (`engine/offers.rs`).
     pub offers: Offers,
+    /// Not zero when it wants to go on when other processes die (`process/survival.rs`).
+    pub survives: AtomicU32,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -83,6 +85,7 @@ pub const SHAPE: u64 = shape::combine(&[
         revoked,
         asked,
         offers,
+        survives,
         calls,
     }),
 ]);
@@ -576,6 +579,17 @@ impl Table {
             || told().zip(0u32..).any(|(end, process)| {
                 ended(End::loss_in(end.load())) && self.seat_of(process).is_none()
             })
+    }
+
+    /// Those that have ended without MPI_Finalize, as far as this process can see.
+    pub fn failed(&self) -> Vec<u32> {
+        let has_failed = |peer: &Peer| End::has_failed(peer.told_end());
+        let of_job = (0..self.size).filter(|process| has_failed(&self.of(*process)));
+        let foreign = self.foreign.read();
+        let others = foreign.connected.met().filter(|(_, it)| has_failed(it));
+        of_job
+            .chain(others.map(|(place, _)| self.size + place))
+            .collect()
     }
 
     /// The number that all offer as [`Page::engines`], if they have all joined and it is the same.

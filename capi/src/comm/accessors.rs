@@ -53,7 +53,7 @@ entry! {
 }
 
 /// A new group, of the session that the communicator comes from.
-fn give_group(comm: Comm, members: Arc<GroupObject>, out: Out<Group>) -> Result<()> {
+pub fn give_group(comm: Comm, members: Arc<GroupObject>, out: Out<Group>) -> Result<()> {
     let handle = group::create(members)?;
     origin::inherit(comm.0, handle);
     out.set(Group(handle))

@@ -1,6 +1,7 @@
 //! Communicators, chapter 7.
 
-mod accessors;
+pub mod accessors;
 mod constructors;
 
+pub use accessors::give_group;
 pub use constructors::give;

@@ -165,6 +165,7 @@ constants! {
     MPIX_COMM_TYPE_NEIGHBORHOOD: c_int = 5;
     MPIX_C_FLOAT16: MPI_Datatype = 0x4c00_0246;
     MPIX_EQUAL: MPI_Op = 0x5800_000f;
+    MPIX_FT: c_int = 0x6440_000f;
     MPIX_GPU_SUPPORT_CUDA: c_int = 0;
     MPIX_GPU_SUPPORT_HIP: c_int = 2;
     MPIX_GPU_SUPPORT_ZE: c_int = 1;

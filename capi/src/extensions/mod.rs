@@ -1,5 +1,6 @@
 //! MPIX_: extensions that programs built for MPICH may call.
 
+mod agreement;
 mod failure;
 mod generalized;
 mod other;

@@ -143,6 +143,9 @@ entry! {
         }
         let result = complete::test(&mut handle);
         request.set(Request(handle))?;
+        if result.is_err() {
+            flag.put_bool(false)?;
+        }
         let done = result?;
         flag.put_bool(done.is_some())?;
         done.map_or(Ok(()), |done| status.finish(done))

@@ -5,6 +5,7 @@
 use super::options;
 use super::request::{Pass, Program, Request};
 use super::sessions::Sessions;
+use super::survival;
 use oxmpi::launch::names;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -91,6 +92,14 @@ pub fn apply(request: &mut Request, get: &dyn Fn(&str) -> Option<String>) -> Res
         let ranks = value.parse().ok().filter(|ranks| *ranks > 0);
         request.ranks_per_host =
             Some(ranks.ok_or(format!("HYDRA_PPN={value} is not a positive number"))?);
+    }
+    for name in survival::variables() {
+        if request.survive.is_none()
+            && let Some(value) = get(&name)
+        {
+            let parsed = survival::parse(&value);
+            request.survive = Some(parsed.map_err(|error| format!("{name}: {error}"))?);
+        }
     }
     if request.pass.is_none() {
         request.pass = match get("HYDRA_ENV").as_deref() {

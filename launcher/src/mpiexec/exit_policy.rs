@@ -19,6 +19,9 @@ use super::stacks;
 use super::state::Wish;
 use super::supervisor::{Supervisor, WATCHED, tag};
 use super::table::{Row, render, render_short, signal_name};
+use oxmpi::error::Class;
+use oxmpi::process::survival::Survive;
+use oxmpi::sync::Ordering;
 use oxmpi::transport::life::End;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
@@ -69,8 +72,12 @@ impl Supervisor<'_> {
                     9 => "; when memory runs out, the kernel does that",
                     _ => "",
                 };
+                let others = match stage {
+                    Stage::Finalized => "",
+                    _ => self.what_others_do(number),
+                };
                 self.say(&format!(
-                    "{name} was killed by {}{whose}",
+                    "{name} was killed by {}{whose}{others}",
                     signal_name(signal)
                 ));
                 if stage == Stage::Finalized {
@@ -90,7 +97,10 @@ impl Supervisor<'_> {
                     Stage::Failed => "after its MPI_Finalize had failed",
                     _ => "without MPI_Finalize",
                 };
-                self.say(&format!("{name} ended with exit code {code}{hint} {how}"));
+                let others = self.what_others_do(number);
+                self.say(&format!(
+                    "{name} ended with exit code {code}{hint} {how}{others}"
+                ));
                 self.died(if code == 0 { 1 } else { code });
             }
             (Life::Exited(code), _) => {
@@ -150,14 +160,63 @@ impl Supervisor<'_> {
         if self.is_keeper() {
             return self.report(&Frame::Missed { code });
         }
+        if self.survives() {
+            self.deaths.get_or_insert(code);
+            return;
+        }
         if self.plan.request.keep_going {
             self.code.get_or_insert(code);
             return;
         }
+        self.missed(code);
+    }
+
+    /// After the end of a rank that the others need.
+    fn missed(&mut self, code: i32) {
         self.table_due = self.ranks.len() > 1;
         // Keepers answer before the table is shown.
         self.ask_for_rows();
         self.fail(code, Cause::Failure);
+    }
+
+    /// Whether the program goes on when a rank dies: it was said so, the program looks so, or a rank has asked for it.
+    pub(super) fn survives(&self) -> bool {
+        let asked = |rank: &Rank| {
+            self.segment
+                .rank(rank.seat)
+                .status
+                .survives
+                .load(Ordering::Acquire)
+                != 0
+        };
+        match self.plan.request.survive {
+            Some(Survive::Yes) => true,
+            Some(Survive::No) => false,
+            Some(Survive::Auto) | None => {
+                let mut here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+                here.any(asked)
+            }
+        }
+    }
+
+    /// What to add to the word that a rank has died.
+    fn what_others_do(&self, number: usize) -> &'static str {
+        let mut others = self.ranks.iter().filter(|rank| rank.number != number);
+        match self.survives() && others.any(Rank::is_running) {
+            true => "; the others go on",
+            false => "",
+        }
+    }
+
+    /// The exit code of the job: of one that survives, that of the survivors, and that of the first death if there are none.
+    pub(super) fn code(&self) -> Option<i32> {
+        let has_survived = |rank: &Rank| {
+            matches!(rank.life, Life::Exited(0)) && rank.stage(&self.segment) == Stage::Finalized
+        };
+        match self.ranks.iter().any(has_survived) {
+            true => self.code,
+            false => self.code.or(self.deaths),
+        }
     }
 
     pub(super) fn aborted(&mut self, number: usize, code: i32) {
@@ -165,6 +224,11 @@ impl Supervisor<'_> {
             return self.tell_stages();
         }
         if self.ending.is_none() {
+            // An error that is fatal because a process has died: the reason is that death.
+            let is_of_death =
+                code == Class::ProcFailed.value() || code == Class::ProcFailedPending.value();
+            let first = self.deaths.filter(|_| is_of_death);
+            let code = first.unwrap_or(code);
             self.ranks[number].look_for_debugger(&self.segment);
             let name = self.ranks[number].name(self.plan, &self.segment);
             if !std::mem::replace(&mut self.ranks[number].abort_said, true) {
@@ -214,7 +278,12 @@ impl Supervisor<'_> {
             self.say(&format!(
                 "{name} ended with exit code {code} before MPI_Init, but other ranks are in MPI"
             ));
-            self.died(if code == 0 { 1 } else { code });
+            let code = if code == 0 { 1 } else { code };
+            match stuck && self.survives() {
+                // Others are in MPI_Init, which needs all.
+                true => self.missed(code),
+                false => self.died(code),
+            }
         } else if !self.checks.warned {
             self.checks.warned = true;
             self.say(&format!(

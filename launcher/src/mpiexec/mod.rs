@@ -49,6 +49,7 @@ mod stacks;
 mod start;
 mod state;
 mod supervisor;
+mod survival;
 mod table;
 mod tools;
 mod variables;

@@ -8,6 +8,7 @@ use super::hosts::Listed;
 use super::machine::Machine;
 use super::request::{MOST_RANKS, OutputFolder, Program, Request};
 use super::sessions::{self, Sessions};
+use super::survival;
 use super::{allocation, hosts, own_hosts, rankfile};
 use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
@@ -390,6 +391,7 @@ impl Plan {
             }
             plan.programs.push(resolved);
         }
+        survival::settle(&mut plan.request, &mut plan.programs);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@
 use super::layout::Order;
 use super::sessions::Sessions;
 use super::words;
+use oxmpi::process::survival::Survive;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
@@ -157,6 +158,9 @@ pub struct Request {
     pub print_rank_map: bool,
     pub print_exit_codes: bool,
     pub keep_going: bool,
+    /// Whether the program goes on when a rank dies: by an option, or what has been settled.
+    #[serde(skip)]
+    pub survive: Option<Survive>,
     pub verbose: bool,
 }
 

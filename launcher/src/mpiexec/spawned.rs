@@ -210,6 +210,7 @@ impl Supervisor<'_> {
         if let Some(asker) = self.spawned[number].asker.take() {
             self.refuse_spawn(asker, "its mpiexec has ended");
         }
+        let goes_on = self.plan.request.keep_going || self.survives();
         let job = &mut self.spawned[number];
         job.running = false;
         job.socket = None;
@@ -220,7 +221,7 @@ impl Supervisor<'_> {
         };
         let connected = job.connected && !job.disconnected;
         // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
-        let ended_by_rank = matches!(life, Life::Exited(_)) && self.plan.request.keep_going;
+        let ended_by_rank = matches!(life, Life::Exited(_)) && goes_on;
         let failed = job.failed || code > 128 && !ended_by_rank;
         if self.ending.is_some() {
             return;

@@ -66,6 +66,8 @@ pub struct Supervisor<'a> {
     pub(super) ending: Option<Ending>,
     /// The exit code of the first failure.
     pub(super) code: Option<i32>,
+    /// The exit code that the first death would have given, in a job that survives.
+    pub(super) deaths: Option<i32>,
     pub(super) begin: Instant,
     pub(super) checks: Checks,
     pub(super) left_open: LeftOpen,
@@ -196,6 +198,7 @@ impl<'a> Supervisor<'a> {
             output,
             ending: None,
             code: None,
+            deaths: None,
             begin: Instant::now(),
             checks: Checks::default(),
             left_open: LeftOpen::default(),
@@ -528,8 +531,9 @@ impl<'a> Supervisor<'a> {
         let hurry = ending.is_some_and(|it| self.tree.is_none() || it.cause != Cause::Leftovers);
         let limit = hurry.then(|| Instant::now() + Duration::from_secs(1));
         self.output.finish(&self.epoll, limit);
-        self.tell_end(self.code.unwrap_or(0));
-        match (self.code, self.output.broken()) {
+        let code = self.code();
+        self.tell_end(code.unwrap_or(0));
+        match (code, self.output.broken()) {
             (Some(code), _) => code,
             (None, None) => 0,
             (None, Some(Errno::PIPE)) => 128 + 13,

@@ -81,7 +81,7 @@ fn compile(
     compiler: &str,
     flags: &[OsString],
 ) -> Result<(), String> {
-    for module in ["mpi_f08_types", "mpi", "mpi_f08"] {
+    for module in ["mpi_f08_types", "mpi", "mpi_f08", "mpi_ext", "mpi_ext_f08"] {
         let mut words = compiler.split_whitespace();
         let status = Command::new(words.next().unwrap_or_default())
             .args(words)

@@ -469,8 +469,8 @@ fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
     rank.ends_cancelled(marked);
     rank.cancel_send(&marked_later);
     rank.ends_cancelled(marked_later);
-    assert_eq!(rank.fails(send), Class::Other);
-    assert_eq!(rank.fails(receive), Class::Other);
+    assert_eq!(rank.fails(send), Class::ProcFailed);
+    assert_eq!(rank.fails(receive), Class::ProcFailed);
     // Those that are left go on.
     if rank.processes > 2 {
         let others = rank.processes - 1;

@@ -191,7 +191,7 @@ impl<'a> Rank<'a> {
         let (_, error, data) = self.take(receive);
         match error {
             None => compare(&data, from, tag, bytes, bytes),
-            Some(class) => assert_eq!(class, Class::Other),
+            Some(class) => assert_eq!(class, Class::ProcFailed),
         }
     }
 

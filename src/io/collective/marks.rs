@@ -83,7 +83,7 @@ fn of_circle(view: &View, most: u64) -> Option<u64> {
 impl File {
     /// Finds out whether the views of all ranks are complete together, with all ranks. `runs`: about as many this rank's access has.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) fn tiling(&self, function: &'static str, runs: u64) -> Result<Tiling> {
         let known = *self.tiling.lock();
         if known != Tiling::Unknown {

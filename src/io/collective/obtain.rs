@@ -10,7 +10,7 @@ use crate::transport::heap;
 impl File {
     /// The ring for an access to so many bytes of the file, with all ranks, who tell the same number; `None`: there is no memory.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     pub(super) fn ring(&self, function: &'static str, bytes: u64) -> Result<Option<Ring>> {
         let mut frames = self.frames.lock();
         match &*frames {

@@ -170,7 +170,7 @@ impl File {
 }
 
 impl Work<'_> {
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     fn all(mut self, direction: Direction) -> Result<Completion> {
         self.look();
         self.tell_owners()?;

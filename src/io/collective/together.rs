@@ -167,7 +167,7 @@ impl Work<'_> {
         }
     }
 
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     fn write(&mut self) -> Result<()> {
         let (all, ring) = (self.ring.frames(), self.ring);
         // Pieces that this rank has come to, and those whose end it has seen.
@@ -303,7 +303,7 @@ impl Work<'_> {
         }
     }
 
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.
     fn read(&mut self) -> Result<()> {
         let ring = self.ring;
         let (mut taken, mut offset) = (0, 0);

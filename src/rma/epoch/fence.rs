@@ -11,7 +11,7 @@ const IDLE: i32 = assert::NOPRECEDE | assert::NOSUCCEED;
 
 /// MPI_Win_fence.
 ///
-/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a rank is lost.
+/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, a rank is lost.
 pub fn fence(window: &Window, assertion: i32) -> Result<()> {
     check_assertion(assertion, ALLOWED)?;
     if let Some(function) = window.open_epoch() {
@@ -30,7 +30,7 @@ pub fn fence(window: &Window, assertion: i32) -> Result<()> {
 impl Window {
     /// Waits until all ranks have come here. What they have stored before is seen after it.
     ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost; those of operations to other hosts.
+    /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost; those of operations to other hosts.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
         self.share_if_wanted();
         let settled = self.settle_all(function);

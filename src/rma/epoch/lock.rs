@@ -308,7 +308,7 @@ impl Window {
 
 /// MPI_Win_lock; no `target`: MPI_PROC_NULL.
 ///
-/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, the lock's holder is lost.
+/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, the lock's holder is lost.
 #[inline]
 pub fn lock(window: &Window, kind: LockType, target: Option<usize>, assertion: i32) -> Result<()> {
     check_assertion(assertion, assert::NOCHECK)?;
@@ -368,7 +368,7 @@ pub fn unlock(window: &Window, target: Option<usize>) -> Result<()> {
 ///
 /// Locks are taken in the order of the ranks: one that has to be waited for leaves those behind it free meanwhile.
 ///
-/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a lock's holder is lost.
+/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, a lock's holder is lost.
 pub fn lock_all(window: &Window, assertion: i32) -> Result<()> {
     check_assertion(assertion, assert::NOCHECK)?;
     window.begin_access()?;

@@ -49,7 +49,7 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
 
 /// MPI_Win_start. Waits for posts only where loads and stores of the program reach the targets.
 ///
-/// Errors: MPI_ERR_GROUP, MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a target is lost.
+/// Errors: MPI_ERR_GROUP, MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, a target is lost.
 pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
     check_assertion(assertion, assert::NOCHECK)?;
     window.begin_access()?;
@@ -78,7 +78,7 @@ pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
 
 /// MPI_Win_complete. The epoch ends also if it fails.
 ///
-/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a target is lost.
+/// Errors: MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, a target is lost.
 pub fn complete(window: &Window) -> Result<()> {
     if window.access.started.load(Ordering::Relaxed) == 0 {
         return Err(window.nothing_to_end("MPI_Win_start"));
@@ -107,7 +107,7 @@ pub fn complete(window: &Window) -> Result<()> {
 
 /// MPI_Win_wait.
 ///
-/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
+/// Errors: MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, an origin is lost.
 pub fn wait(window: &Window) -> Result<()> {
     window.share_if_wanted();
     let mut is_over = window.exposure()?;
@@ -130,7 +130,7 @@ pub fn wait(window: &Window) -> Result<()> {
 
 /// MPI_Win_test: whether the exposure epoch is over.
 ///
-/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
+/// Errors: MPI_ERR_RMA_SYNC; MPIX_ERR_PROC_FAILED, an origin is lost.
 pub fn test(window: &Window) -> Result<bool> {
     let mut is_over = window.exposure()?;
     if is_over() {
@@ -202,7 +202,7 @@ impl Window {
 
     /// Waits for the MPI_Win_post of a target in the group of MPI_Win_start, unless it was seen.
     ///
-    /// Errors: MPI_ERR_OTHER, the target is lost.
+    /// Errors: MPIX_ERR_PROC_FAILED, the target is lost.
     #[inline]
     pub(super) fn await_post(&self, function: &'static str, target: usize) -> Result<()> {
         match self.targets[target].held.load(Ordering::Relaxed) & held::AWAITED {

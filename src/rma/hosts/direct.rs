@@ -49,7 +49,7 @@ pub fn tell(window: &Window) -> (Option<Registered>, [u64; TOLD]) {
 impl Origin<'_> {
     /// Moves bytes by the fabric. False: it does not do that here, and nothing was done.
     ///
-    /// Errors: MPI_ERR_OTHER, the target is lost, or the fabric fails; of most failures the call that synchronises tells.
+    /// Errors: MPIX_ERR_PROC_FAILED, the target is lost, or the fabric fails; of most failures the call that synchronises tells.
     pub fn move_by_fabric(
         &self,
         which: Move,

@@ -39,7 +39,7 @@ pub struct Flight {
 impl Flight {
     /// What has become of the call; `None`: nothing yet. `asks`: whether the target is lost. Not to be called again when it is over.
     ///
-    /// Errors: those of the target; MPI_ERR_OTHER if it is lost.
+    /// Errors: those of the target; MPIX_ERR_PROC_FAILED if it is lost.
     pub fn outcome(
         &mut self,
         engine: &mut Engine,
@@ -233,7 +233,7 @@ impl Queue {
 
     /// Ends the calls at the front that are over. Returns whether what is waited for holds, with the error that is told then.
     ///
-    /// Errors: those that the target has found; MPI_ERR_OTHER if it is lost.
+    /// Errors: those that the target has found; MPIX_ERR_PROC_FAILED if it is lost.
     pub fn reap(&self, engine: &mut Engine, asks: bool, until: Until) -> Option<Result<()>> {
         self.poll_direct(engine, asks);
         let mut state = self.state.lock();

@@ -52,7 +52,7 @@ static TOKENS: AtomicU32 = AtomicU32::new(0);
 impl Window {
     /// Waits until all operations of this process to a target are complete there. Nothing to do where it is on this host.
     ///
-    /// Errors: those that the target has found; MPI_ERR_OTHER if it is lost.
+    /// Errors: those that the target has found; MPIX_ERR_PROC_FAILED if it is lost.
     #[inline]
     pub(in crate::rma) fn settle(&self, target: usize, function: &'static str) -> Result<()> {
         match &self.hosts {
@@ -188,7 +188,7 @@ impl Origin<'_> {
 
     /// Waits for an answer; its data is behind the head.
     ///
-    /// Errors: those of the target; MPI_ERR_OTHER if it is lost.
+    /// Errors: those of the target; MPIX_ERR_PROC_FAILED if it is lost.
     fn finish(&self, flight: &mut Flight) -> Result<()> {
         let Some(queue) = self.queue() else {
             return Ok(());
@@ -391,7 +391,7 @@ impl Origin<'_> {
     /// Copies the origin's elements to the target's, which have as many bytes. The addresses of the target's count from the
     /// window's first byte; in a dynamic window they are the target's own.
     ///
-    /// Errors: those that the target finds; MPI_ERR_OTHER if it is lost.
+    /// Errors: those that the target finds; MPIX_ERR_PROC_FAILED if it is lost.
     pub fn put(&self, origin: &Buffer, target: &Buffer, track: Option<&Track>) -> Result<()> {
         if self.move_by_fabric(Move::Write, origin, target, track)? {
             return Ok(());

@@ -6,6 +6,7 @@
 mod join;
 
 use super::cells::{self, CellName, Lack, Pool};
+use super::desks::Desks;
 use super::heap::Heap;
 use super::inbound::Inbound;
 use super::layout::RankPage;
@@ -44,6 +45,11 @@ impl Endpoint {
     /// This rank's view of the node's heap.
     pub fn heap(&self) -> Heap {
         Heap::new(self.common.segment, self.fd.clone(), self.common.me)
+    }
+
+    /// The desks of the node's communicators.
+    pub fn desks(&self) -> Desks {
+        Desks::new(self.common.segment, self.fd.clone(), self.common.me)
     }
 
     /// Compares the settings that must be equal on all ranks with those of the rank that joined first. Call once, after `join`.

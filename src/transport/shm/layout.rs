@@ -2,6 +2,7 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
+use super::desks;
 use super::heap;
 use super::settings::{Reference, Settings};
 use crate::node;
@@ -61,6 +62,7 @@ const LAYOUT: u64 = {
             next,
             staging,
             areas,
+            desks,
             ends,
             processes,
             heap,
@@ -130,6 +132,8 @@ pub struct SegmentHeader {
     pub staging: AtomicU64,
     /// Where the staging area is that was added last.
     pub areas: AtomicU64,
+    /// Where communicators agree.
+    pub desks: desks::Shared,
     /// Where the ends of processes of other hosts are told, and of how many processes; 0: nowhere.
     ends: AtomicU64,
     processes: AtomicU64,

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub mod cells;
+pub mod desks;
 pub mod endpoint;
 pub mod heap;
 mod inbound;
@@ -22,4 +23,5 @@ const SHAPE: u64 = shape::combine(&[
     settings::SHAPE,
     staging::area::SHAPE,
     heap::SHAPE,
+    desks::SHAPE,
 ]);

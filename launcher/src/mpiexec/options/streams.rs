@@ -3,6 +3,7 @@
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, seconds};
 use crate::mpiexec::request::{Label, OutputFolder, Parsing, StandardInput};
+use crate::mpiexec::survival;
 
 pub const STREAMS: &[Choice] = &[
     choice(
@@ -172,6 +173,15 @@ pub const WATCHING: &[Choice] = &[
         "let the others go on when a rank dies",
         |parsing, _| {
             parsing.request.keep_going = true;
+            Ok(())
+        },
+    ),
+    choice(
+        &["with-ft"],
+        One("ulfm|mpi|no|auto"),
+        "whether the program goes on when a rank dies, with MPI's functions for that (auto: if it has them)",
+        |parsing, given| {
+            parsing.request.survive = Some(survival::parse(&given[0])?);
             Ok(())
         },
     ),

@@ -1,0 +1,382 @@
+//! The desks of a node's communicators ([`crate::queue::desk`]), and where they are.
+//!
+//! ```text
+//! header -> block -> block -> ...        block   next | words | state | contexts | members | places of the members | desk
+//! ```
+//!
+//! A communicator's first agreement looks for its desk, or makes it. Blocks are of the segment and not of the heap, so they belong to no
+//! process and outlive each one. A block is used again when every member has left it or is no more.
+//!
+//! Invariants: blocks are found and given out under a lock, which is taken over from a process that has died with it, for each change is
+//! one store: a block is in use, or not. Its key is that of one communicator at a time: a member leaves the desk before it gives the context
+//! id back, and an id is agreed on by all members of the next communicator that has it.
+#![allow(unsafe_code)]
+
+mod state;
+
+use super::layout::Segment;
+use super::notifier::FirstNotifier;
+use crate::os::backoff::Backoff;
+use crate::queue::desk::{self, Desk};
+use crate::queue::named_lock;
+use crate::queue::shape::{self, shape};
+use crate::sync::{AtomicU64, Ordering};
+use parking_lot::{Mutex, MutexGuard};
+pub use state::Shared;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Shared {
+        lock,
+        refused,
+        first
+    }),
+    shape::number(shape::START, PLACES),
+    shape::number(shape::START, block_words(7)),
+]);
+
+// Words of a block.
+const NEXT: usize = 0;
+const WORDS: usize = 1;
+const IS_USED: usize = 2;
+const CONTEXTS: usize = 3;
+const MEMBERS: usize = 4;
+/// The first of the members' places.
+const PLACES: usize = 8;
+
+/// Bit of a member's place: it has left.
+const LEFT: u64 = 1 << 63;
+
+/// Words in front of the desk.
+const fn head_words(members: usize) -> usize {
+    (PLACES + members).next_multiple_of(8)
+}
+
+const fn block_words(members: usize) -> usize {
+    head_words(members) + desk::words(members)
+}
+
+/// Whose desk it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The context ids, in whatever order all members have in common.
+    pub contexts: (u32, u32),
+    /// The members' indices in the segment.
+    pub seats: Vec<u32>,
+}
+
+impl Key {
+    fn contexts(&self) -> u64 {
+        u64::from(self.contexts.0) << 32 | u64::from(self.contexts.1)
+    }
+}
+
+/// The desks of this process's node.
+pub struct Desks {
+    segment: Segment<'static>,
+    fd: Arc<OwnedFd>,
+    /// Own index in the segment.
+    me: usize,
+    /// Threads of this process take the shared lock one after the other.
+    turn: Mutex<()>,
+}
+
+/// A communicator's desk.
+#[derive(Clone, Copy)]
+pub struct Opened {
+    segment: Segment<'static>,
+    block: Block,
+    members: usize,
+}
+
+type Block = &'static [AtomicU64];
+
+struct Locked<'a> {
+    shared: &'a Shared,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        named_lock::give_back(&self.shared.lock);
+    }
+}
+
+impl Desks {
+    /// Of a segment and its file, for the rank `me`.
+    pub fn new(segment: Segment<'static>, fd: Arc<OwnedFd>, me: usize) -> Desks {
+        Desks {
+            segment,
+            fd,
+            me,
+            turn: Mutex::new(()),
+        }
+    }
+
+    fn shared(&self) -> &'static Shared {
+        &self.segment.header().desks
+    }
+
+    fn lock(&self) -> Locked<'_> {
+        let turn = self.turn.lock();
+        let (shared, me) = (self.shared(), self.me as u32);
+        let mut backoff = Backoff::default();
+        let is_over = |seat| self.is_over(u64::from(seat));
+        while let Err(holder) = named_lock::take(&shared.lock, me, || backoff.pause(), is_over) {
+            if named_lock::take_over(&shared.lock, holder, me) {
+                break;
+            }
+        }
+        Locked {
+            shared,
+            _turn: turn,
+        }
+    }
+
+    /// Whether the process with an index stores nothing any more.
+    fn is_over(&self, seat: u64) -> bool {
+        let seat = seat as usize;
+        seat < self.segment.ranks() && self.segment.rank(seat).status.stores_no_more()
+    }
+
+    fn block_at(&self, offset: u64) -> Option<Block> {
+        let words = |count: usize| {
+            let bytes = count.checked_mul(size_of::<AtomicU64>())?;
+            let address = self.segment.dynamic(offset as usize, bytes)?;
+            // SAFETY: checked to lie in the dynamic part and aligned; a word is valid for any content.
+            Some(unsafe { std::slice::from_raw_parts(address.cast::<AtomicU64>(), count) })
+        };
+        let count = words(PLACES)?[WORDS].load(Ordering::Relaxed) as usize;
+        words(count).filter(|_| count >= PLACES)
+    }
+
+    /// The caller has the lock, so that what is found stays what it is.
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        let first = self.block_at(self.shared().first.load(Ordering::Acquire));
+        std::iter::successors(first, |block| {
+            self.block_at(block[NEXT].load(Ordering::Relaxed))
+        })
+    }
+
+    fn is_of(block: Block, key: &Key) -> bool {
+        let word = |at: usize| block[at].load(Ordering::Relaxed);
+        word(IS_USED) != 0
+            && word(CONTEXTS) == key.contexts()
+            && word(MEMBERS) == key.seats.len() as u64
+            && (key.seats.iter().zip(&block[PLACES..]))
+                .all(|(seat, place)| place.load(Ordering::Relaxed) & !LEFT == u64::from(*seat))
+    }
+
+    /// Whether nobody uses it any more.
+    fn is_free(&self, block: Block) -> bool {
+        let members = block[MEMBERS].load(Ordering::Relaxed) as usize;
+        let has_left = |place: &AtomicU64| {
+            // Acquire: pairs with `Opened::leave`; it has read all that it wanted.
+            let place = place.load(Ordering::Acquire);
+            place & LEFT != 0 || self.is_over(place)
+        };
+        block[IS_USED].load(Ordering::Relaxed) == 0
+            || block[PLACES..].iter().take(members).all(has_left)
+    }
+
+    /// The desk of these members, which each of them calls this for. `None`: there is no memory, and no member has one.
+    pub fn open(&self, key: &Key) -> Option<Opened> {
+        let locked = self.lock();
+        // One that all have left was an earlier communicator's.
+        let is_theirs = |block: &Block| Self::is_of(block, key) && !self.is_free(block);
+        let block = match self.blocks().find(is_theirs) {
+            Some(block) => block,
+            None if locked.shared.refused.load(Ordering::Relaxed) != 0 => return None,
+            None => match self.make(key) {
+                Some(block) => block,
+                None => {
+                    locked.shared.refused.store(1, Ordering::Relaxed);
+                    return None;
+                }
+            },
+        };
+        Some(Opened {
+            segment: self.segment,
+            block,
+            members: key.seats.len(),
+        })
+    }
+
+    /// The caller has the lock.
+    fn make(&self, key: &Key) -> Option<Block> {
+        let words = block_words(key.seats.len());
+        let fits = |block: &Block| block.len() >= words && self.is_free(block);
+        let free = self.blocks().find(fits);
+        let block = free.or_else(|| self.add(words))?;
+        block[IS_USED].store(0, Ordering::Relaxed);
+        for word in &block[PLACES..words] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for (place, seat) in block[PLACES..].iter().zip(&key.seats) {
+            place.store(u64::from(*seat), Ordering::Relaxed);
+        }
+        block[CONTEXTS].store(key.contexts(), Ordering::Relaxed);
+        block[MEMBERS].store(key.seats.len() as u64, Ordering::Relaxed);
+        // Release: whoever takes the lock over sees a block that is whole.
+        block[IS_USED].store(1, Ordering::Release);
+        Some(block)
+    }
+
+    /// A new block of at least so many words. One whose maker dies before it is in the list is lost.
+    fn add(&self, words: usize) -> Option<Block> {
+        let bytes = (words * size_of::<AtomicU64>()).next_multiple_of(super::heap::PAGE);
+        let offset = self.segment.allocate(self.fd.as_fd(), bytes).ok()? as u64;
+        let first = &self.shared().first;
+        let head = self
+            .segment
+            .dynamic(offset as usize, bytes)?
+            .cast::<AtomicU64>();
+        // SAFETY: as in `block_at`; so many bytes were just allocated.
+        let block = unsafe { std::slice::from_raw_parts(head, bytes / size_of::<AtomicU64>()) };
+        block[NEXT].store(first.load(Ordering::Relaxed), Ordering::Relaxed);
+        block[WORDS].store(block.len() as u64, Ordering::Relaxed);
+        first.store(offset, Ordering::Release);
+        Some(block)
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.shared().first.load(Ordering::Relaxed) != 0
+    }
+
+    /// A member without the desk will not ask for it any more: the others may have one.
+    pub fn leave(&self, me: usize, key: impl FnOnce() -> Option<Key>) {
+        let Some(key) = key() else { return };
+        let _locked = self.lock();
+        if let Some(block) = self.blocks().find(|block| Self::is_of(block, &key)) {
+            block[PLACES + me].fetch_or(LEFT, Ordering::Release);
+        }
+    }
+}
+
+impl Opened {
+    #[inline]
+    pub fn desk(&self) -> Desk<'static> {
+        let first = head_words(self.members);
+        let words = desk::words(self.members);
+        Desk::new(&self.block[first..first + words], self.members)
+    }
+
+    pub fn members(&self) -> usize {
+        self.members
+    }
+
+    /// Wakes a member if it sleeps.
+    pub fn wake(&self, member: usize) {
+        let seat = self.block[PLACES + member].load(Ordering::Relaxed) & !LEFT;
+        FirstNotifier::of(self.segment.rank(seat as usize)).wake_ordered();
+    }
+
+    /// This member uses the desk no more.
+    pub fn leave(&self, me: usize) {
+        self.block[PLACES + me].fetch_or(LEFT, Ordering::Release); // pairs with `is_free`
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory::{self, Mapping};
+    use crate::transport::shm::layout::{initialise, segment_bytes};
+
+    fn desks(ranks: usize, bytes: u64) -> Vec<Desks> {
+        let fd = Arc::new(memory::create("test", bytes, false).unwrap());
+        initialise(fd.as_fd(), ranks).unwrap();
+        let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
+        let segment = Segment::open(map, ranks).unwrap();
+        let of = |me| Desks::new(segment, fd.clone(), me);
+        (0..ranks).map(of).collect()
+    }
+
+    fn key(context: u32, seats: &[u32]) -> Key {
+        Key {
+            contexts: (context, context),
+            seats: seats.into(),
+        }
+    }
+
+    fn next(desks: &Desks) -> u64 {
+        desks.blocks().count() as u64
+    }
+
+    #[test]
+    fn members_find_one_desk_and_others_another() {
+        let all = desks(3, segment_bytes(3));
+        let opened = all[0].open(&key(8, &[0, 2])).unwrap();
+        opened.desk().contribute(0, 1, 6, |_| false);
+        opened.desk().contribute(1, 1, 3, |_| false);
+        let same = all[2].open(&key(8, &[0, 2])).unwrap();
+        assert_eq!(same.desk().outcome(1, 2).flags[0], 2);
+        for other in [
+            key(8, &[1, 2]),
+            key(8, &[2, 0]),
+            key(8, &[0]),
+            key(12, &[0, 2]),
+        ] {
+            let other = all[2].open(&other).unwrap();
+            assert!(!other.desk().is_settled(1, &mut 0, None));
+        }
+        assert_eq!(next(&all[1]), 5);
+    }
+
+    #[test]
+    fn a_desk_that_all_have_left_is_another_ones() {
+        let all = desks(3, segment_bytes(3));
+        let first = all[0].open(&key(8, &[0, 1, 2])).unwrap();
+        first.desk().contribute(0, 1, 6, |_| false);
+        first.leave(0);
+        // This one has never used it.
+        all[1].leave(1, || Some(key(8, &[0, 1, 2])));
+        all[1].leave(1, || Some(key(12, &[0, 1, 2])));
+        all[0].open(&key(16, &[0, 1])).unwrap();
+        assert_eq!(next(&all[0]), 2);
+        all[2].segment.rank(2).status.set_reaped();
+        // Also where the ids are the same ones.
+        let again = all[1].open(&key(8, &[0, 1, 2])).unwrap();
+        assert_eq!(next(&all[0]), 2);
+        assert!(!again.desk().is_settled(1, &mut 0, None));
+        again.leave(0);
+        again.leave(1);
+        let smaller = all[1].open(&key(20, &[0, 1])).unwrap();
+        assert!(!smaller.desk().is_settled(1, &mut 0, None));
+        assert_eq!(next(&all[0]), 2);
+    }
+
+    #[test]
+    fn a_lock_of_the_dead_is_taken_over() {
+        let all = desks(2, segment_bytes(2));
+        std::mem::forget(all[0].lock());
+        all[1].segment.rank(0).status.set_reaped();
+        assert!(all[1].open(&key(8, &[0, 1])).is_some());
+        assert!(all[1].open(&key(12, &[1])).is_some());
+    }
+
+    #[test]
+    fn where_one_gets_none_no_member_does() {
+        let all = desks(2, segment_bytes(2));
+        let known = key(8, &[0, 1]);
+        all[0].open(&known).unwrap();
+        let segment = all[0].segment;
+        while segment
+            .allocate(all[0].fd.as_fd(), super::super::heap::PAGE << 6)
+            .is_ok()
+        {}
+        while segment.allocate(all[0].fd.as_fd(), 1).is_ok() {}
+        assert!(all[0].open(&key(12, &[0, 1])).is_none());
+        let opened = all[1].open(&known).unwrap();
+        opened.leave(0);
+        opened.leave(1);
+        // Though there is a free one by now.
+        for context in [8, 12] {
+            assert!(all[1].open(&key(context, &[0, 1])).is_none());
+        }
+    }
+}
