@@ -584,7 +584,10 @@ mod tests {
         }
         for _ in 0..2 {
             let error = round(assembly, [0; WORDS]).unwrap_err();
-            assert_eq!((error.class(), error.lost()), (Class::Other, Some(last)));
+            assert_eq!(
+                (error.class(), error.lost()),
+                (Class::ProcFailed, Some(last))
+            );
         }
     }
 

@@ -135,6 +135,12 @@ pub(super) fn ask<R>(
     result
 }
 
+/// Whether this process could have learned of deaths: a few instructions, for calls that are to cost no more before.
+#[inline]
+pub fn any_death() -> bool {
+    deaths::count() != 0
+}
+
 /// When [`ask_in_loop`] last asked.
 static ASKED: Mutex<Asked> = Mutex::new(Asked::NEVER);
 

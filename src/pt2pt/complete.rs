@@ -12,7 +12,7 @@ use crate::engine::liveness::GivesUp::{self, Testing, Waiting};
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped, Request};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
 use crate::engine::{Engine, EngineCursor, enter, enter_at, liveness};
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Error, Result, fail};
 use std::cell::Cell;
 
 /// MPI_UNDEFINED.
@@ -284,7 +284,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
         })?;
         match open {
             Open::None => return Ok(()),
-            Open::Pending => return pending::report_rest(handles, at, &mut report),
+            Open::Pending => return report_rest(handles, at, &mut report),
             Open::Told => {
                 generalized::ask(handles[at]);
             }
@@ -299,6 +299,37 @@ enum Open {
     Told,
     /// See [`pending`].
     Pending,
+}
+
+/// Reports requests from a position on, for a call that is not to wait for all because of one of them: what is complete, what may never be, and
+/// what is only not complete yet.
+#[cold]
+fn report_rest(
+    handles: &mut [i32],
+    from: usize,
+    report: &mut dyn FnMut(usize, Completion),
+) -> Result<()> {
+    let mut cursor = EngineCursor::at_handle(handles);
+    let mut owner = 0;
+    let mut open = Vec::new();
+    for (at, handle) in handles.iter_mut().enumerate().skip(from) {
+        let engine = cursor.of(*handle);
+        if let Some(done) = try_one(engine, handle)? {
+            report(at, done);
+        } else if let Some(error) = pending::error_of(engine, *handle) {
+            owner = error.owner();
+            report(at, Completion::failed(error));
+        } else {
+            open.push(at);
+        }
+    }
+    for at in open {
+        report(
+            at,
+            Completion::failed(Error::bare(Class::Pending).on(owner)),
+        );
+    }
+    Ok(())
 }
 
 /// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
@@ -343,7 +374,7 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
         None
     });
     if is_pending.is_some() {
-        pending::report_rest(handles, 0, &mut report)?;
+        report_rest(handles, 0, &mut report)?;
     }
     Ok(false)
 }

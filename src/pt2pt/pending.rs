@@ -3,12 +3,11 @@
 //! Such a receive may wait for a message that the dead would have sent, so a call that waits for it says so. Invariant: the receive stays as it
 //! is, and can still match; nothing here is asked but in liveness checks.
 
-use super::complete::{Found, find, try_one};
 use super::outcome::Completion;
 use crate::comm;
-use crate::engine::requests::Index;
+use crate::engine::requests::{self, Index};
 use crate::engine::{Engine, EngineCursor, failures, losses};
-use crate::error::{Class, Error, Result};
+use crate::error::Error;
 
 /// A failed process that might have sent what an active receive waits for; all that it had sent is handled.
 pub(super) fn failed_sender(engine: &mut Engine, index: Index) -> Option<u32> {
@@ -24,10 +23,8 @@ pub(super) fn failed_sender(engine: &mut Engine, index: Index) -> Option<u32> {
 
 /// Why a call that waits for a request is not to go on, although the request stays active.
 pub(super) fn error_of(engine: &mut Engine, handle: i32) -> Option<Error> {
-    let Some(Found::Slot(index)) = find(engine, handle) else {
-        return None;
-    };
-    let owner = engine.requests().at(index).owner;
+    let index = requests::index_of(handle)?;
+    let owner = engine.requests().get(index)?.owner;
     let process = failed_sender(engine, index)?;
     Some(losses::pending(process).on(owner))
 }
@@ -54,35 +51,4 @@ pub(super) fn report_some(
         }
     }
     count
-}
-
-/// Reports those from a position on, for a call that is not to wait for all because of one of them: what is complete, what may never be, and
-/// what is only not complete yet.
-#[cold]
-pub(super) fn report_rest(
-    handles: &mut [i32],
-    from: usize,
-    report: &mut dyn FnMut(usize, Completion),
-) -> Result<()> {
-    let mut cursor = EngineCursor::at_handle(handles);
-    let mut owner = 0;
-    let mut open = Vec::new();
-    for (at, handle) in handles.iter_mut().enumerate().skip(from) {
-        let engine = cursor.of(*handle);
-        if let Some(done) = try_one(engine, handle)? {
-            report(at, done);
-        } else if let Some(error) = error_of(engine, *handle) {
-            owner = error.owner();
-            report(at, Completion::failed(error));
-        } else {
-            open.push(at);
-        }
-    }
-    for at in open {
-        report(
-            at,
-            Completion::failed(Error::bare(Class::Pending).on(owner)),
-        );
-    }
-    Ok(())
 }

@@ -635,12 +635,16 @@ mod tests {
         assert!(!pages[1].has_died(), "it shares memory all the same");
         assert_eq!(other.of(2).loss(), None);
         assert!(!other.any_lost());
+        assert!(table.failed().is_empty(), "it may live");
         // Whatever it does later.
         pages[1].set_finalizing(true);
         assert!(!table.of(1).is_over_for_all());
         pages[1].set_exited();
         assert!(table.of(1).is_over_for_all());
+        assert_eq!(table.of(1).loss(), Some(Loss::Exited));
+        assert_eq!((table.failed(), other.failed()), (vec![1], vec![1]));
         pages[1].set_state(State::Finalized);
+        assert!(table.failed().is_empty(), "it has left in good order");
         let peer = table.of(1);
         assert!(peer.has_died() && peer.loss() == Some(Loss::Unreachable));
     }

@@ -14,6 +14,7 @@ use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
 use oxmpi::os::addresses;
 use oxmpi::os::schedule;
+use oxmpi::process::survival::Survive;
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -391,7 +392,20 @@ impl Plan {
             }
             plan.programs.push(resolved);
         }
-        survival::settle(&mut plan.request, &mut plan.programs);
+        let programs = plan.programs.iter();
+        let programs: Vec<survival::Program<'_>> = programs
+            .map(|program| (program.executable.as_path(), &program.variables))
+            .collect();
+        let survive = survival::settle(plan.request.survive, &programs);
+        plan.request.survive = Some(survive);
+        // Otherwise the ranks' environment stays what it is.
+        if survive != Survive::Auto {
+            let (name, value) = (survival::variable(), survive.to_string());
+            for program in &mut plan.programs {
+                let variables = &mut program.variables;
+                variables.insert(name.clone().into(), value.clone().into());
+            }
+        }
         Ok(())
     }
 }

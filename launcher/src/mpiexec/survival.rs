@@ -4,11 +4,9 @@
 //! loaded later does not count: Python's mpi4py imports all names there are.
 
 use super::elf;
-use super::environment::Variables;
-use super::plan::ProgramPlan;
-use super::request::Request;
 use oxmpi::process::survival::{SURVIVE, Survive};
-use oxmpi::variables::Value;
+use oxmpi::variables::{Listed, Value};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -36,45 +34,42 @@ pub fn parse(text: &str) -> Result<Survive, String> {
     Survive::parse(text).ok_or_else(|| format!("'{text}' is none of ulfm, mpi, yes, no and auto"))
 }
 
-/// The names under which the environment has it.
-pub fn variables() -> impl Iterator<Item = String> {
-    let aliases = oxmpi::variables::Listed::aliases(&SURVIVE).iter();
-    std::iter::once(oxmpi::variables::Listed::name(&SURVIVE))
-        .chain(aliases.map(|name| (*name).to_owned()))
+/// The variable by which ranks are told.
+pub fn variable() -> String {
+    SURVIVE.name()
 }
 
-/// Decides, and tells the ranks by their environment if anything but `auto` comes out.
-pub fn settle(request: &mut Request, programs: &mut [ProgramPlan]) {
-    let of_ranks = |program: &ProgramPlan| {
-        let mut values = variables().filter_map(|name| program.variables.get(OsStr::new(&name)));
+/// The names under which the environment has it.
+pub fn variables() -> impl Iterator<Item = String> {
+    let aliases = SURVIVE.aliases().iter();
+    std::iter::once(variable()).chain(aliases.map(|name| (*name).to_owned()))
+}
+
+/// A program's file, and the environment of its ranks.
+pub type Program<'p> = (&'p Path, &'p BTreeMap<OsString, OsString>);
+
+/// Decides, by what the user has `chosen` and what the programs have.
+pub fn settle(chosen: Option<Survive>, programs: &[Program<'_>]) -> Survive {
+    let of_ranks = |(_, environment): &Program<'_>| {
+        let mut values = variables().filter_map(|name| environment.get(OsStr::new(&name)));
         values.find_map(|value| Survive::parse(value.to_str()?))
     };
-    let chosen = request
-        .survive
-        .or_else(|| programs.iter().find_map(of_ranks));
-    let settled = match chosen.unwrap_or(Survive::Auto) {
+    let chosen = chosen.or_else(|| programs.iter().find_map(of_ranks));
+    match chosen.unwrap_or(Survive::Auto) {
         Survive::Auto if programs.iter().any(wants) => Survive::Yes,
         settled => settled,
-    };
-    request.survive = Some(settled);
-    if settled != Survive::Auto {
-        let name = oxmpi::variables::Listed::name(&SURVIVE);
-        for program in programs {
-            program
-                .variables
-                .insert(OsString::from(&name), settled.to_string().into());
-        }
     }
 }
 
 /// Whether a program has one of the functions.
-fn wants(program: &ProgramPlan) -> bool {
-    let Some(elf) = imports(&program.executable) else {
+fn wants(program: &Program<'_>) -> bool {
+    let Some(elf) = imports(program.0) else {
         return false;
     };
     let imports_one = |elf: &elf::Elf| elf.imports.iter().any(|name| is_one(name));
     // MPI's own libraries have all of them.
-    let libraries = elf.needed.iter().filter(|name| !name.starts_with("libmpi"));
+    let libraries = elf.needed.iter();
+    let libraries = libraries.filter(|name| !name.starts_with("libmpi"));
     let mut libraries = libraries.filter_map(|name| imports(&find(name, &elf, program)?));
     imports_one(&elf) || libraries.any(|library| imports_one(&library))
 }
@@ -97,20 +92,16 @@ fn imports(file: &Path) -> Option<elf::Elf> {
 }
 
 /// A library in the folders that the program or the user names.
-fn find(name: &str, elf: &elf::Elf, program: &ProgramPlan) -> Option<PathBuf> {
-    let origin = program.executable.parent()?;
+fn find(name: &str, elf: &elf::Elf, (executable, environment): &Program<'_>) -> Option<PathBuf> {
+    let origin = executable.parent()?;
     let own = elf.folders.iter().map(|folder| {
         let folder = folder.replace("${ORIGIN}", "$ORIGIN");
         PathBuf::from(folder.replace("$ORIGIN", &origin.to_string_lossy()))
     });
-    let variable = of(&program.variables, "LD_LIBRARY_PATH");
+    let variable = environment.get(OsStr::new("LD_LIBRARY_PATH"));
     let users = variable.into_iter().flat_map(std::env::split_paths);
     let mut files = own.chain(users).map(|folder| folder.join(name));
     files.find(|file| file.is_file())
-}
-
-fn of<'v>(variables: &'v Variables, name: &str) -> Option<&'v OsString> {
-    variables.get(OsStr::new(name))
 }
 
 #[cfg(test)]
