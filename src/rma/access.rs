@@ -135,7 +135,8 @@ impl Window {
     #[inline(never)]
     fn locate_shared(&self, rank: usize, disp: i64, bytes: u64) -> Option<Spot> {
         let target = &self.targets[rank];
-        if !self.has_epoch(rank) || disp < 0 {
+        // Puts that wait come first.
+        if !self.has_epoch(rank) || disp < 0 || self.has_waiting() {
             return None;
         }
         let at = (disp as u64).checked_mul(target.unit)?;

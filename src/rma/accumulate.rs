@@ -212,6 +212,7 @@ fn run(
         return Ok(());
     };
     if matches!(spot.way, Way::Kernel | Way::Helper) {
+        window.catch_up(spot.rank)?;
         spot = window.shared_spot(&spot, remote).unwrap_or(spot);
     }
     if let Some(result) = result

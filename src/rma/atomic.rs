@@ -193,6 +193,7 @@ pub(super) unsafe fn swap_at(
 #[cold]
 #[inline(never)]
 fn swap_private(window: &Window, spot: &Spot, new: &[u8], compare: &[u8]) -> Result<[u8; LARGEST]> {
+    window.catch_up(spot.rank)?;
     let held = || Locks::of(window)?.hold(spot.key);
     let mut old = [0; LARGEST];
     let found = &mut old[..new.len()];

@@ -6,7 +6,7 @@
 //! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
 
 use super::block::Block;
-use super::epoch::Access;
+use super::epoch::{Access, FAR};
 use super::hosts::direct;
 use super::hosts::registered::{Direct, TOLD};
 use super::hosts::{Hosts, service};
@@ -318,6 +318,9 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         .handle
         .store(window.handle, Ordering::Relaxed);
     taken.keep();
+    if window.hosts.is_some() {
+        window.access.unsettled.store(FAR, Ordering::Relaxed);
+    }
     in_place::enroll(window, Share::of(wish.hints.get(in_place::HINT)?));
     let has_private = all.iter().any(is_private);
     match &window.hosts {

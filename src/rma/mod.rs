@@ -1,6 +1,7 @@
 //! One-sided communication (MPI 5.0, chapter 12); `docs/windows.md`.
 //!
-//! Invariant: all operations of a window are complete at the target when their call returns, but those to other hosts ([`hosts`]), and none
+//! Invariant: all operations of a window are complete at the target when their call returns, but those to other hosts ([`hosts`]) and small puts to
+//! private memory ([`batch`]), which are complete locally; and none
 //! needs a call of the target.
 
 #![allow(unsafe_code)]
@@ -9,6 +10,7 @@ pub mod access;
 pub mod accumulate;
 mod apply;
 pub mod atomic;
+mod batch;
 pub mod block;
 pub mod create;
 mod dynamic;
@@ -26,6 +28,7 @@ mod query;
 mod regions;
 mod room;
 mod wait;
+mod waiting;
 mod ways;
 pub mod window;
 

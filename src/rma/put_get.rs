@@ -18,7 +18,10 @@ pub const COMPLETE: i32 = requests::SENT;
 /// MPI_Put if `PUT`, else MPI_Get. Complete, at the target, too, when this returns, but with another host; `track`: of MPI_Rput and
 /// MPI_Rget.
 ///
-/// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped.
+/// A small put to private memory may wait at this process for a flush or the end of the epoch ([`super::batch`]).
+///
+/// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped; those of puts that
+/// have waited.
 #[inline]
 pub fn transfer<const PUT: bool>(
     window: &Window,
@@ -51,7 +54,15 @@ fn transfer_elements<const PUT: bool>(
     track: Option<&Track>,
 ) -> Result<()> {
     let shared = match spot.way {
-        Way::Kernel | Way::Helper => window.shared_spot(spot, remote),
+        Way::Kernel | Way::Helper => {
+            let shared = window.shared_spot(spot, remote);
+            let is_whole = remote.datatype.is_contiguous();
+            if PUT && shared.is_none() && window.put_later(spot, origin, is_whole)? {
+                return Ok(());
+            }
+            window.catch_up(spot.rank)?;
+            shared
+        }
         _ => None,
     };
     let spot = shared.as_ref().unwrap_or(spot);

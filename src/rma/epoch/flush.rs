@@ -1,5 +1,5 @@
-//! Completion within a passive target epoch. Operations within a host are complete when their calls return, so what is left is memory order;
-//! those to other hosts are waited for.
+//! Completion within a passive target epoch. Operations within a host are complete when their calls return, but small puts to private memory,
+//! which are done here; those to other hosts are waited for.
 
 use crate::error::{Class, Result, fail};
 use crate::rma::window::Window;

@@ -10,7 +10,7 @@ pub use fence::fence;
 pub use flush::{flush, flush_all, flush_local, flush_local_all, sync};
 pub use lock::{LockType, lock, lock_all, unlock, unlock_all};
 pub use pscw::{complete, post, start, test, wait};
-pub use state::{Access, all, held};
+pub use state::{Access, FAR, all, held};
 
 use super::window::Window;
 use crate::error::{Class, Error, Result, fail};

@@ -84,7 +84,7 @@ pub fn complete(window: &Window) -> Result<()> {
         return Err(window.nothing_to_end("MPI_Win_start"));
     }
     let mut targets = window.access.groups().targets.lock();
-    let mut done = Ok(());
+    let mut done = window.catch_up_all();
     for target in targets.iter() {
         let awaited = window.await_post("MPI_Win_complete", *target);
         if awaited.is_err() {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the access epochs of different kinds exclude each other, but for locks of different targets.
 
+use crate::rma::waiting::Waiting;
 use crate::sync::{AtomicBool, AtomicU32};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -27,6 +28,9 @@ pub mod held {
     pub const AWAITED: u8 = 16;
 }
 
+/// Bit of [`Access::unsettled`]: ranks are on other hosts.
+pub const FAR: u32 = 1;
+
 /// The epochs of this process at a window: where it may access, and to whom it is exposed.
 #[derive(Default)]
 pub struct Access {
@@ -43,6 +47,9 @@ pub struct Access {
     pub tests: AtomicU32,
     /// Calls that may be a program's way to poll, see `wait.rs`.
     pub polls: AtomicU32,
+    /// What is to be done before an epoch or a flush ends: [`FAR`], and two for each target to which puts wait.
+    pub unsettled: AtomicU32,
+    waiting: OnceLock<Box<Waiting>>,
     groups: OnceLock<Box<Groups>>,
 }
 
@@ -54,6 +61,10 @@ pub struct Groups {
 }
 
 impl Access {
+    pub fn waiting(&self, ranks: usize) -> &Waiting {
+        self.waiting.get_or_init(|| Box::new(Waiting::new(ranks)))
+    }
+
     pub fn groups(&self) -> &Groups {
         self.groups.get_or_init(Box::default)
     }

@@ -50,20 +50,20 @@ pub struct Buffers<'a> {
 static TOKENS: AtomicU32 = AtomicU32::new(0);
 
 impl Window {
-    /// Waits until all operations of this process to a target are complete there. Nothing to do where it is on this host.
+    /// Waits until all operations of this process to a target of another host are complete there. Nothing to do where it is on this host.
     ///
     /// Errors: those that the target has found; MPIX_ERR_PROC_FAILED if it is lost.
     #[inline]
-    pub(in crate::rma) fn settle(&self, target: usize, function: &'static str) -> Result<()> {
+    pub(in crate::rma) fn settle_far(&self, target: usize, function: &'static str) -> Result<()> {
         match &self.hosts {
             None => Ok(()),
             Some(_) => self.far(target, function).until(Until::Settled),
         }
     }
 
-    /// As [`Window::settle`], to all targets.
+    /// As [`Window::settle_far`], to all targets.
     #[inline]
-    pub(in crate::rma) fn settle_all(&self, function: &'static str) -> Result<()> {
+    pub(in crate::rma) fn settle_all_far(&self, function: &'static str) -> Result<()> {
         match &self.hosts {
             None => Ok(()),
             Some(_) => self.all_until(Until::Settled, function),
@@ -72,7 +72,7 @@ impl Window {
 
     /// Waits until all operations to a target, or all targets, are complete here: what they wanted to know is in their results.
     ///
-    /// Errors: as for [`Window::settle`].
+    /// Errors: as for [`Window::settle_far`].
     #[inline]
     pub(in crate::rma) fn settle_here(
         &self,

@@ -1,0 +1,312 @@
+/* Small puts to private memory may wait at the origin and go to the target together: in their order, before every other operation of this
+ * process to that target, and at the end of the epoch or a flush at the latest. One that cannot be done keeps no other from being done.
+ * The program defines what the library calls for copies by the kernel, so that calls can be counted. With `helper` the kernel refuses, and a
+ * helper thread of the target's copies; with `shared` memory is shared in place meanwhile. */
+#define _GNU_SOURCE
+#include "near.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+
+static long calls, pieces;
+static int refuses, counts, shares;
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
+                         unsigned long flags)
+{
+    static transfer *next;
+    if (!next)
+        next = (transfer *) dlsym(RTLD_NEXT, "process_vm_readv");
+    if (refuses) {
+        errno = EPERM;
+        return -1;
+    }
+    return next(pid, local, locals, remote, remotes, flags);
+}
+
+ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
+                          unsigned long flags)
+{
+    static transfer *next;
+    if (!next)
+        next = (transfer *) dlsym(RTLD_NEXT, "process_vm_writev");
+    if (refuses) {
+        errno = EPERM;
+        return -1;
+    }
+    calls++;
+    pieces += (long) remotes;
+    return next(pid, local, locals, remote, remotes, flags);
+}
+
+/* Each rank has as many words at each target as it needs, and knows what they are: nobody else changes them. */
+enum { MOST = 8, SLICE = 1000, WORDS = MOST * SLICE };
+
+typedef int64_t word;
+
+static word fixed[WORDS], model[MOST][SLICE];
+static uint64_t state = 1;
+
+static uint32_t draw(uint32_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t) ((state >> 11) % limit);
+}
+
+static MPI_Aint place(int at)
+{
+    return 8 * (MPI_Aint) (rank * SLICE + at);
+}
+
+static void put(MPI_Win win, int target, int at, int words, int by_request)
+{
+    word values[300];
+    MPI_Request request;
+    for (int i = 0; i < words; i++)
+        model[target][at + i] = values[i] = (word) (state + (uint64_t) i);
+    if (by_request) {
+        MPI(MPI_Rput(values, 8 * words, MPI_BYTE, target, place(at), 8 * words, MPI_BYTE, win, &request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    } else
+        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+    if (!by_request)
+        MPI(MPI_Win_flush_local(target, win));
+    memset(values, 0x55, sizeof values);
+}
+
+/* Puts to lines of a few words, so that most meet others, or are their neighbours. */
+static void puts_in_a_row(MPI_Win win, int target)
+{
+    int begin = (int) draw(SLICE - 320), number = 1 + (int) draw(40), next = begin;
+    for (int i = 0; i < number; i++) {
+        int words = 1 + (int) draw(draw(12) ? 4 : 280), at = begin + (int) draw(30);
+        word values[300];
+        if (draw(2))
+            at = next;
+        if (at + words > SLICE)
+            break;
+        for (int k = 0; k < words; k++)
+            model[target][at + k] = values[k] = (word) ((uint64_t) draw(1 << 30) << 20 | (uint64_t) k);
+        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+        memset(values, 0x66, sizeof values);
+        next = draw(4) ? at + words : at;
+    }
+}
+
+/* What follows puts without a flush between them finds them done. */
+static void follow(MPI_Win win, int target)
+{
+    int at = (int) draw(SLICE - 20), words = 1 + (int) draw(20);
+    word values[20], old[20], one = (word) draw(1000), compare;
+    for (int i = 0; i < words; i++)
+        values[i] = (word) draw(1 << 20);
+    switch (draw(6)) {
+    case 0:
+        MPI(MPI_Get(old, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+        MPI(MPI_Win_flush(target, win));
+        for (int i = 0; i < words; i++)
+            CHECK_INT(old[i], model[target][at + i]);
+        break;
+    case 1:
+        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, MPI_SUM, win));
+        for (int i = 0; i < words; i++)
+            model[target][at + i] += values[i];
+        break;
+    case 2:
+        MPI(MPI_Get_accumulate(values, words, MPI_INT64_T, old, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, MPI_BXOR, win));
+        MPI(MPI_Win_flush_local(target, win));
+        for (int i = 0; i < words; i++) {
+            CHECK_INT(old[i], model[target][at + i]);
+            model[target][at + i] ^= values[i];
+        }
+        break;
+    case 3:
+        MPI(MPI_Fetch_and_op(&one, old, MPI_INT64_T, target, place(at), MPI_SUM, win));
+        MPI(MPI_Win_flush_local(target, win));
+        CHECK_INT(old[0], model[target][at]);
+        model[target][at] += one;
+        break;
+    case 4:
+        compare = draw(2) ? model[target][at] : model[target][at] + 1;
+        MPI(MPI_Compare_and_swap(&one, &compare, old, MPI_INT64_T, target, place(at), win));
+        MPI(MPI_Win_flush_local(target, win));
+        CHECK_INT(old[0], model[target][at]);
+        if (compare == old[0])
+            model[target][at] = one;
+        break;
+    default:
+        put(win, target, at, words, (int) draw(2));
+    }
+}
+
+enum way { LOCK_ALL, LOCK, FENCE, POST, WAYS };
+
+static void begin_epoch(MPI_Win win, enum way way, MPI_Group all)
+{
+    if (way == LOCK_ALL)
+        MPI(MPI_Win_lock_all(0, win));
+    else if (way == LOCK)
+        for (int r = 0; r < size; r++)
+            MPI(MPI_Win_lock(MPI_LOCK_SHARED, r, 0, win));
+    else if (way == FENCE)
+        MPI(MPI_Win_fence(0, win));
+    else {
+        MPI(MPI_Win_post(all, 0, win));
+        MPI(MPI_Win_start(all, 0, win));
+    }
+}
+
+static void end_epoch(MPI_Win win, enum way way)
+{
+    if (way == LOCK_ALL)
+        MPI(MPI_Win_unlock_all(win));
+    else if (way == LOCK)
+        for (int r = 0; r < size; r++)
+            MPI(MPI_Win_unlock(r, win));
+    else if (way == FENCE)
+        MPI(MPI_Win_fence(0, win));
+    else {
+        MPI(MPI_Win_complete(win));
+        MPI(MPI_Win_wait(win));
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* All ranks see what all have put, whichever way the epoch ends. */
+static void compare_all(const word *cells)
+{
+    static word expected[MOST][SLICE];
+    MPI(MPI_Alltoall(model, SLICE, MPI_INT64_T, expected, SLICE, MPI_INT64_T, MPI_COMM_WORLD));
+    for (int r = 0; r < size; r++)
+        CHECK(memcmp(expected[r], cells + r * SLICE, sizeof expected[r]) == 0);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+static void over(word *cells, int rounds)
+{
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Group all;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", shares ? "auto" : "no"));
+    memset(cells, 0, 8 * WORDS);
+    memset(model, 0, sizeof model);
+    MPI(MPI_Win_create(cells, 8 * WORDS, 1, info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Win_get_group(win, &all));
+    for (int round = 0; round < rounds; round++) {
+        enum way way = (enum way) (round % WAYS);
+        begin_epoch(win, way, all);
+        for (int i = 0; i < 20; i++) {
+            int target = (int) draw((uint32_t) size);
+            puts_in_a_row(win, target);
+            /* flushes need a lock */
+            if (way == LOCK_ALL || way == LOCK)
+                follow(win, target);
+            if (way == LOCK_ALL && !draw(4))
+                MPI(MPI_Win_flush_all(win));
+        }
+        end_epoch(win, way);
+        compare_all(cells);
+    }
+    MPI(MPI_Group_free(&all));
+    MPI(MPI_Win_free(&win));
+}
+
+/* Puts in a row take few calls, and neighbours are one piece. */
+static void few_calls(word *cells)
+{
+    MPI_Win win;
+    MPI_Info info;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", "no"));
+    memset(cells, 0, 8 * WORDS);
+    MPI(MPI_Win_create(cells, 8 * WORDS, 8, info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    int target = (rank + 1) % size;
+    calls = pieces = 0;
+    for (word i = 0; i < 200; i++)
+        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, (MPI_Aint) i, 1, MPI_INT64_T, win));
+    MPI(MPI_Win_flush(target, win));
+    if (counts)
+        CHECK(calls <= 2 && pieces <= 2);
+    calls = pieces = 0;
+    for (word i = 0; i < 200; i++)
+        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, (MPI_Aint) (300 + 2 * i), 1, MPI_INT64_T, win));
+    MPI(MPI_Win_flush(target, win));
+    if (counts)
+        CHECK(calls <= 2 && pieces <= 200);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_sync(win));
+    for (word i = 0; i < 200; i++) {
+        CHECK_INT(cells[i], i);
+        CHECK_INT(cells[300 + 2 * i], i);
+    }
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Win_free(&win));
+}
+
+/* The target has unmapped a page: the flush says so, and what was to go elsewhere is there. */
+static void unmapped(void)
+{
+    enum { PAGE = 4096 };
+    char *memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    MPI_Win win;
+    MPI(MPI_Win_create(memory, 3 * PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK(munmap(memory + PAGE, PAGE) == 0);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int how = 0; how < 3; how++) {
+        int target = (rank + 1) % size, class = MPI_SUCCESS;
+        char values[4] = {(char) (how + 1), (char) (how + 2), (char) (how + 3), (char) (how + 4)};
+        MPI(MPI_Win_lock_all(0, win));
+        static const int at[4] = {8, 16, PAGE + 8, 2 * PAGE + 8};
+        for (int i = 0; i < 4 && target != rank; i++) {
+            int code = MPI_Put(&values[i], 1, MPI_CHAR, target, at[i], 1, MPI_CHAR, win);
+            if (code != MPI_SUCCESS)
+                MPI(MPI_Error_class(code, &class));
+        }
+        int code = how == 0 ? MPI_Win_flush(target, win) : how == 1 ? MPI_Win_flush_all(win) : MPI_Win_unlock_all(win);
+        if (code != MPI_SUCCESS)
+            MPI(MPI_Error_class(code, &class));
+        if (how < 2)
+            MPI(MPI_Win_unlock_all(win));
+        CHECK_INT(class, target == rank ? MPI_SUCCESS : MPI_ERR_RMA_RANGE);
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        if (target != rank) {
+            CHECK_INT(memory[8], how + 1);
+            CHECK_INT(memory[16], how + 2);
+            CHECK_INT(memory[2 * PAGE + 8], how + 4);
+        }
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    MPI(MPI_Win_free(&win));
+    munmap(memory, 3 * PAGE);
+}
+
+int main(int argc, char **argv)
+{
+    refuses = argc > 1 && strcmp(argv[1], "helper") == 0;
+    shares = argc > 1 && strcmp(argv[1], "shared") == 0;
+    word frame[WORDS];
+    start(&argc, &argv);
+    counts = !refuses && size > 1 && share_memory(MPI_COMM_WORLD);
+    state = 88172645463325252u + 7919 * (unsigned) rank;
+    int rounds = argc > 2 ? atoi(argv[2]) : 24;
+    word *allocated = malloc(8 * WORDS);
+    over(frame, rounds);
+    over(fixed, rounds);
+    over(allocated, rounds);
+    few_calls(frame);
+    unmapped();
+    free(allocated);
+    return finish();
+}
