@@ -4,8 +4,8 @@
 //! Invariant: every [`Variable`] of the library is in [`all`], so none works that nobody can find.
 
 use super::ThreadLevel;
-use crate::connections::far::Compared;
 use super::survival::SURVIVE;
+use crate::connections::far::Compared;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
