@@ -112,7 +112,9 @@ impl Engine {
         buffer: &Buffer,
         is_read: bool,
     ) -> Option<u32> {
-        if !is_read && !self.pays_to_offer(process, buffer) {
+        // Only those of this segment see this process's page, which says where the data is; other jobs have a copy of it.
+        let sees_page = self.transport.table().seat_of(process as u32).is_some();
+        if !sees_page || !is_read && !self.pays_to_offer(process, buffer) {
             return None;
         }
         let offer = self.transport.table().own().offers.take()?;
