@@ -6,7 +6,7 @@ use crate::engine::tests::job::Ways;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::info::Info;
 use crate::rma::block::Block;
-use crate::rma::epoch::Access;
+use crate::rma::epoch::{Access, FAR};
 use crate::rma::hosts::Hosts;
 use crate::rma::hosts::service::Windows;
 use crate::rma::window::{Facts, Flavor, Memory, Target, Way, Window};
@@ -79,7 +79,11 @@ impl World {
                 targets: (0..ranks).map(target).collect(),
                 block: blocks[host(ways, rank)],
                 block_offset: 0,
-                access: Access::default(),
+                access: {
+                    let access = Access::default();
+                    access.unsettled.store(FAR, Relaxed);
+                    access
+                },
                 element_mode,
                 errhandler: Attached::predefined(ERRORS_ARE_FATAL),
                 attributes: Attributes::new(),
