@@ -234,14 +234,13 @@ fn sleep<R>(
     }
 }
 
-/// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, and whether
-/// sleepers are certain to be woken.
+/// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, or receivers of offers that may
+/// be late, and whether sleepers are certain to be woken.
 pub(super) fn are_blocked() -> (bool, bool) {
     let (mut blocked, mut sure) = (false, true);
     super::for_each(|engine| {
-        engine.keep_all_offered();
         engine.request_space();
-        blocked |= engine.is_blocked();
+        blocked |= engine.is_blocked() || engine.has_offers();
         sure &= engine.transport.fences_reach_all();
     });
     (blocked, sure)

@@ -26,7 +26,7 @@ const LONGEST_OFFERED: usize = 64 << 10;
 /// How long a send waits for its receiver, nanoseconds, since it began or since that receiver last answered an offer: about what two copies of
 /// 64 KB take, so that the wait at most doubles the time of a send.
 pub(super) const PATIENCE: u64 = 10_000;
-/// However often the receiver answers others, nanoseconds.
+/// However often the receiver answers others, and where ranks share cores, nanoseconds.
 const LONGEST: u64 = 1_000_000;
 /// After so many receivers that came too late, no longer pauses.
 const MOST_MISSED: u32 = 8;
@@ -177,11 +177,21 @@ impl Engine {
         Some(index)
     }
 
+    /// Whether a send waits for the receiver of an offer: nothing wakes this process when it is late.
+    pub(super) fn has_offers(&self) -> bool {
+        self.offers.are_waiting()
+    }
+
     /// Completes sends whose receivers have not come in time.
     #[cold]
     #[inline(never)]
     pub(super) fn look_at_offers(&mut self) {
         let now = monotonic_nanoseconds();
+        // A receiver that shares cores with others comes when it is its turn.
+        let patience = match self.oversubscribed {
+            true => self.limits.patience.max(LONGEST),
+            false => self.limits.patience,
+        };
         for offer in self.offers.numbers_of_waiting() {
             let (announced, index) = (
                 self.offers.announced[offer as usize],
@@ -189,20 +199,12 @@ impl Engine {
             );
             let process = self.requests.at(index).process as usize;
             let answered = self.peers.of(process).offers.answered;
-            let is_over = now.saturating_sub(announced.max(answered)) > self.limits.patience
-                || now.saturating_sub(announced) > LONGEST.max(self.limits.patience);
+            let is_over = now.saturating_sub(announced.max(answered)) > patience
+                || now.saturating_sub(announced) > LONGEST.max(patience);
             if is_over {
                 self.peers.of(process).offers.is_late();
                 self.keep_offered(offer);
             }
-        }
-    }
-
-    /// Completes all sends that wait for receivers of offers, before a thread sleeps: nothing would wake it when they are late.
-    #[cold]
-    pub(super) fn keep_all_offered(&mut self) {
-        for offer in self.offers.numbers_of_waiting() {
-            self.keep_offered(offer);
         }
     }
 
