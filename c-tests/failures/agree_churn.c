@@ -1,6 +1,6 @@
 /* Round after round some ranks are killed by a timer while all agree and shrink. What every call has told is the same for all that are left, and
  * these go on with the communicator that they have made. Arguments: the seed. */
-#include "check.h"
+#include "agreeing.h"
 #include <signal.h>
 #include <time.h>
 
@@ -21,28 +21,6 @@ static void die_in(int microseconds)
     timer_t timer;
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL))
         kill(getpid(), SIGKILL);
-}
-
-static int agree(MPI_Comm comm, int *flag, int nonblocking)
-{
-    MPI_Request request;
-    if (!nonblocking)
-        return MPIX_Comm_agree(comm, flag);
-    MPI(MPIX_Comm_iagree(comm, flag, &request));
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static MPI_Comm shrink(MPI_Comm comm, int nonblocking)
-{
-    MPI_Comm new = MPI_COMM_NULL;
-    MPI_Request request;
-    if (!nonblocking) {
-        MPI(MPIX_Comm_shrink(comm, &new));
-        return new;
-    }
-    MPI(MPIX_Comm_ishrink(comm, &new, &request));
-    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    return new;
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* Agreement and shrinking where ranks die: in front of a call, behind their part of it, behind it. What the survivors were told is compared
  * on the communicator that is left. */
-#include "check.h"
+#include "agreeing.h"
 #include <signal.h>
 
 static void die(void)
@@ -28,28 +28,6 @@ static void check_failed_process(int code, int victim, const char *function)
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD has ended", victim);
     if (!strstr(text, wanted) || !strstr(text, function))
         check_failed(__FILE__, __LINE__, "the text is %s", text);
-}
-
-static int agree(MPI_Comm comm, int *flag, int nonblocking)
-{
-    MPI_Request request;
-    if (!nonblocking)
-        return MPIX_Comm_agree(comm, flag);
-    MPI(MPIX_Comm_iagree(comm, flag, &request));
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static MPI_Comm shrink(MPI_Comm comm, int nonblocking)
-{
-    MPI_Comm new = MPI_COMM_NULL;
-    MPI_Request request;
-    if (!nonblocking)
-        MPI(MPIX_Comm_shrink(comm, &new));
-    else {
-        MPI(MPIX_Comm_ishrink(comm, &new, &request));
-        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    }
-    return new;
 }
 
 int main(int argc, char **argv)
