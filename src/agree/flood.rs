@@ -11,7 +11,7 @@
 /// Bits of a word.
 const BITS: usize = u64::BITS as usize;
 
-/// What is known of the contributions of some members.
+/// The contributions of some members, summed up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
     /// The bitwise AND of the flags of the first members, and of the others.
@@ -173,7 +173,7 @@ impl Flood {
         self
     }
 
-    /// What is sent to all who are not lost: in each round, and once decided a last time.
+    /// The message of a round, for every member that is not lost; after the decision it is sent once more.
     pub fn message(&self) -> &Message {
         &self.message
     }
@@ -244,7 +244,7 @@ mod tests {
     #[derive(Clone)]
     struct World {
         members: Vec<Flood>,
-        /// Who has died, and who has sent its decision.
+        /// Members that have died, and members that have sent their decision.
         dead: Vec<bool>,
         done: Vec<bool>,
         deaths: usize,

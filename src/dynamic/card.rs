@@ -169,7 +169,7 @@ mod tests {
         assert!((0..bytes.len()).all(|length| decode::<Vec<Offered>>(&bytes[..length]).is_none()));
     }
 
-    /// What is read is told as the same value.
+    /// A value that was read from any bytes comes back from its own encoding.
     fn check<T: Coded + PartialEq + Debug>(bytes: &[u8]) {
         if let Some(value) = decode::<T>(bytes) {
             assert_eq!(decode(&encode(&value)), Some(value));

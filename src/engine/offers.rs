@@ -43,14 +43,14 @@ pub(super) struct Offers {
     waiting: u64,
 }
 
-/// What is kept of a receiver of offers.
+/// A peer as a receiver of offers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Receiver {
     /// When it last answered one, nanoseconds.
     answered: u64,
     /// How often in succession it came too late.
     missed: u32,
-    /// So many messages to it are not offered.
+    /// Messages to it that are yet to leave as eager parts.
     pause: u32,
 }
 

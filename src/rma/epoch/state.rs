@@ -47,7 +47,7 @@ pub struct Access {
     pub tests: AtomicU32,
     /// Calls that may be a program's way to poll, see `wait.rs`.
     pub polls: AtomicU32,
-    /// What is to be done before an epoch or a flush ends: [`FAR`], and two for each target to which puts wait.
+    /// Work that the end of an epoch or a flush has to do: [`FAR`], plus 2 for each target with waiting puts.
     pub unsettled: AtomicU32,
     waiting: OnceLock<Box<Waiting>>,
     groups: OnceLock<Box<Groups>>,
