@@ -55,24 +55,27 @@ static CHECK_UNUSED int ranks_of(MPI_Group group)
     return bits;
 }
 
-static CHECK_UNUSED int failed_of(MPI_Comm comm)
+/* Those ranks of a group that is used no more. */
+static CHECK_UNUSED int ranks_once(MPI_Group group)
 {
-    MPI_Group group;
-    MPI(MPIX_Comm_get_failed(comm, &group));
     int bits = ranks_of(group);
     if (group != MPI_GROUP_EMPTY)
         MPI(MPI_Group_free(&group));
     return bits;
 }
 
+static CHECK_UNUSED int failed_of(MPI_Comm comm)
+{
+    MPI_Group group;
+    MPI(MPIX_Comm_get_failed(comm, &group));
+    return ranks_once(group);
+}
+
 static CHECK_UNUSED int acked_of(MPI_Comm comm)
 {
     MPI_Group group;
     MPI(MPIX_Comm_failure_get_acked(comm, &group));
-    int bits = ranks_of(group);
-    if (group != MPI_GROUP_EMPTY)
-        MPI(MPI_Group_free(&group));
-    return bits;
+    return ranks_once(group);
 }
 
 #define FAILED(call) CHECK_CLASS(call, MPIX_ERR_PROC_FAILED)
