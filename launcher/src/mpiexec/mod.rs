@@ -53,6 +53,7 @@ mod survival;
 mod table;
 mod tools;
 mod variables;
+mod verdict;
 mod version;
 pub mod words;
 

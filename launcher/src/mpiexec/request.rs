@@ -4,6 +4,7 @@
 
 use super::layout::Order;
 use super::sessions::Sessions;
+use super::verdict::Deadlock;
 use super::words;
 use oxmpi::process::survival::Survive;
 use serde::{Deserialize, Serialize};
@@ -148,6 +149,8 @@ pub struct Request {
     pub timeout: Option<f64>,
     /// At the timeout.
     pub stack_traces: bool,
+    /// What is done about a job that is stuck.
+    pub deadlock: Option<Deadlock>,
     #[serde(skip)]
     pub tools: Vec<Tool>,
     pub report_pid: Option<String>,

@@ -1,0 +1,216 @@
+//! The verdict: says that the job is stuck once it is proved that no rank can go on (`docs/verdict.md`).
+//!
+//! The supervisor sweeps over the pages of all ranks; `proof.rs` decides, `words.rs` says it. Invariant: of a rank of which anything is not
+//! known it is assumed that it may move.
+
+#[cfg(test)]
+mod model;
+mod proof;
+mod words;
+
+use super::ending::Cause;
+use super::rank::{Life, Rank, Stage};
+use super::supervisor::Supervisor;
+use oxmpi::os::process;
+use oxmpi::sync::Ordering;
+use oxmpi::transport::layout::Segment;
+use oxmpi::transport::life::{State, World};
+use oxmpi::transport::peer::Page;
+use oxmpi::transport::slots::View;
+use proof::{Looks, Proof, Seen};
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use words::Stuck;
+
+/// Between two sweeps.
+const PERIOD: Duration = Duration::from_millis(250);
+/// Of a job that is stuck, with `-deadlock abort`.
+pub const STUCK_CODE: i32 = 86;
+
+/// What is done about a job that is stuck.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deadlock {
+    /// It is said.
+    #[default]
+    Report,
+    /// It is said, and the job ends.
+    Abort,
+    /// Nobody looks.
+    Off,
+}
+
+impl Deadlock {
+    /// Errors: none of them.
+    pub fn parse(text: &str) -> Result<Deadlock, String> {
+        match text {
+            "report" => Ok(Deadlock::Report),
+            "abort" => Ok(Deadlock::Abort),
+            "off" => Ok(Deadlock::Off),
+            _ => Err(format!("'{text}' is not report, abort or off")),
+        }
+    }
+}
+
+/// What the supervisor remembers of it.
+#[derive(Default)]
+pub struct Verdict {
+    next: Option<Instant>,
+    proof: Proof,
+    /// What each rank's activity was in the state that was said to be stuck.
+    said: Option<Vec<u64>>,
+}
+
+impl Supervisor<'_> {
+    /// Sweeps, if it is time; when it will be.
+    pub(super) fn tend_verdict(&mut self, now: Instant) -> Option<Instant> {
+        let todo = self.plan.request.deadlock.unwrap_or_default();
+        let is_watched = todo != Deadlock::Off
+            && self.ending.is_none()
+            && self.tree.is_none()
+            && self.plan.singleton.is_none()
+            && !self.plan.is_spawned();
+        if !is_watched {
+            return None;
+        }
+        let next = *self.verdict.next.get_or_insert(now + PERIOD);
+        if now < next {
+            return Some(next);
+        }
+        self.verdict.next = Some(now + PERIOD);
+        if let Some(views) = self.sweep() {
+            self.say_stuck(&views, todo);
+        }
+        self.verdict.next
+    }
+
+    /// A sweep. What all ranks wait for, if it is proved that nothing can move, and was not said.
+    fn sweep(&mut self) -> Option<Vec<Option<View>>> {
+        let segment = &self.segment;
+        let mut all = Vec::with_capacity(self.ranks.len());
+        let mut views = Vec::with_capacity(self.ranks.len());
+        let has_spawned = self.has_spawned();
+        for rank in &self.ranks {
+            let (seen, view) = match has_spawned {
+                true => (Seen::Open, None),
+                false => seen(rank, segment),
+            };
+            let is_open = seen == Seen::Open;
+            all.push(seen);
+            views.push(view);
+            // Most sweeps end with the first rank.
+            if is_open {
+                break;
+            }
+        }
+        if !self.verdict.proof.sweep(&all) {
+            return None;
+        }
+        let activity = |view: &Option<View>| view.as_ref().map_or(0, |view| view.activity);
+        let state: Vec<u64> = views.iter().map(activity).collect();
+        if self.verdict.said.as_ref() == Some(&state) {
+            return None;
+        }
+        if self.ranks.iter().any(|rank| is_traced(rank, segment)) {
+            self.verdict.proof.forget();
+            return None;
+        }
+        self.verdict.said = Some(state);
+        Some(views)
+    }
+
+    fn say_stuck(&mut self, views: &[Option<View>], todo: Deadlock) {
+        let text = Stuck::of(views).text();
+        self.show(&text);
+        if todo == Deadlock::Abort {
+            self.show_short_table();
+            self.say(&format!(
+                "ending the job with exit code {STUCK_CODE}, as -deadlock abort says"
+            ));
+            self.fail(STUCK_CODE, Cause::Failure);
+        }
+    }
+}
+
+/// A rank of this host, as it is found now.
+fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
+    let open = (Seen::Open, None);
+    if rank.elsewhere.is_some() {
+        return open;
+    }
+    let page = &segment.rank(rank.seat).status;
+    let stage = rank.stage(segment);
+    match rank.life {
+        Life::Running if stage.is_inside() && is_in_mpi(page) => {}
+        // Only then do waits for it end.
+        Life::Exited(_) if matches!(stage, Stage::Finalized | Stage::Outside) => {
+            return match page.was_reaped() {
+                true => (Seen::Gone, None),
+                false => open,
+            };
+        }
+        _ => return open,
+    }
+    let Some(view) = page.waits.read() else {
+        return open;
+    };
+    if !is_passive(page, &view) {
+        return open;
+    }
+    let waits = view.waits.iter().map(|wait| Looks {
+        slot: wait.slot,
+        looks: wait.looks,
+        checks: wait.checks,
+    });
+    let seen = Seen::Passive {
+        activity: view.activity,
+        waits: waits.collect(),
+    };
+    (seen, Some(view))
+}
+
+/// Whether it is between MPI_Init and the end of MPI_Finalize, or has sessions.
+fn is_in_mpi(page: &Page) -> bool {
+    let has_sessions = page.sessions.load(Ordering::Acquire) > 0;
+    page.state() == State::Joined
+        && (page.world() == World::Initialized || has_sessions)
+        && page.world() != World::Failed
+        && !page.is_marked_dead()
+}
+
+/// Whether all threads that may call MPI wait, each for something within the job.
+fn is_passive(page: &Page, view: &View) -> bool {
+    if view.open || view.busy != 0 || view.waits.len() as u32 != view.waiting {
+        return false;
+    }
+    if view.waits.iter().any(|shown| shown.waits.wait.is_open()) {
+        return false;
+    }
+    match view.level {
+        1 => view.waiting > 0,
+        2 => view.waiting > 0 && have_all_threads(page, view),
+        _ => false,
+    }
+}
+
+/// Whether the kernel knows no further thread than those that wait and the library's own.
+fn have_all_threads(page: &Page, view: &View) -> bool {
+    let Some(pid) = page.pid_here() else {
+        return false;
+    };
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task"));
+    let own = || page.waits.own_threads.load(Ordering::Acquire);
+    threads.is_ok_and(|threads| {
+        threads.count() as u32 == view.waiting + view.own_threads && own() == view.own_threads
+    })
+}
+
+/// Whether a debugger has it, which may do anything.
+fn is_traced(rank: &Rank, segment: &Segment<'_>) -> bool {
+    if !rank.is_running() {
+        return false;
+    }
+    match segment.rank(rank.seat).status.pid_here() {
+        None => false,
+        Some(pid) => process::tracer(&pid.to_string()).is_some(),
+    }
+}
