@@ -267,6 +267,8 @@ fn run(mut world: World, rules: Rules) -> Came {
 }
 
 const SEEDS: u64 = 30_000;
+/// A check is part of a look here.
+const ONE_LOOK: Rules = Rules { checks: 0, ..RULES };
 
 /// How often each came.
 fn count(rules: Rules, change: impl Fn(&mut World)) -> [usize; 4] {
@@ -281,6 +283,9 @@ fn count(rules: Rules, change: impl Fn(&mut World)) -> [usize; 4] {
 
 #[test]
 fn no_job_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
+    // Without the second check, too: it is for what the model leaves out, comparisons of calls that a check may skip.
+    let [alarms, ..] = count(ONE_LOOK, |_| {});
+    assert_eq!(alarms, 0);
     let [alarms, stuck, ended, missed] = count(RULES, |_| {});
     assert_eq!((alarms, missed), (0, 0), "{stuck} stuck, {ended} ended");
     assert!(
@@ -349,10 +354,10 @@ fn a_wait_that_begins_must_say_so() {
 
 #[test]
 fn a_task_that_goes_on_must_say_so() {
-    assert!(is_wrong(RULES, |world| world.tasks_are_quiet = true));
+    assert!(is_wrong(ONE_LOOK, |world| world.tasks_are_quiet = true));
 }
 
 #[test]
 fn a_timer_that_runs_must_say_so() {
-    assert!(is_wrong(RULES, |world| world.timers_are_quiet = true));
+    assert!(is_wrong(ONE_LOOK, |world| world.timers_are_quiet = true));
 }
