@@ -130,6 +130,7 @@ pub(super) fn long_wait<R>(
                 if let Some(published) = published.as_mut() {
                     published.end_check();
                     published.renew(reason);
+                    published.find_sites();
                     published.show_messages(first_of(engines));
                 }
             }

@@ -7,6 +7,7 @@
 use super::wait::{FILE, Reason, WINDOW};
 use super::{enter_at, own_page};
 use crate::group::names;
+use crate::os::sites;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Page;
 use crate::transport::slots::Message;
@@ -103,6 +104,7 @@ pub struct Published {
     /// When the last check began that counts, nanoseconds.
     checked: u64,
     checks: bool,
+    is_found: bool,
 }
 
 impl Published {
@@ -132,6 +134,7 @@ impl Published {
             named: false,
             checked: 0,
             checks: false,
+            is_found: false,
         })
     }
 
@@ -150,6 +153,13 @@ impl Published {
         }
         if let Some(slot) = self.slot {
             self.page.waits.renew(slot, &self.waits);
+        }
+    }
+
+    /// Shows where the program is, once.
+    pub fn find_sites(&mut self) {
+        if let (false, Some(slot)) = (std::mem::replace(&mut self.is_found, true), self.slot) {
+            self.page.waits.set_sites(slot, &sites::callers());
         }
     }
 

@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 /// Threads whose waits are shown one by one.
 pub const SLOTS: usize = 8;
 /// Addresses of callers.
-pub const SITES: usize = 8;
+pub const SITES: usize = crate::os::sites::MOST;
 /// Unexpected messages that a wait shows.
 pub const MESSAGES: usize = 4;
 
