@@ -10,6 +10,7 @@ mod words;
 
 use super::ending::Cause;
 use super::rank::{Life, Rank, Stage};
+use super::sites;
 use super::supervisor::Supervisor;
 use oxmpi::os::process;
 use oxmpi::sync::Ordering;
@@ -118,8 +119,24 @@ impl Supervisor<'_> {
         Some(views)
     }
 
+    /// Where in the program each wait of each rank is, as far as that can be found out in little time.
+    fn places(&self, views: &[Option<View>]) -> Vec<String> {
+        let mut wanted = Vec::new();
+        for (rank, view) in self.ranks.iter().zip(views) {
+            let pid = pid_of(rank, &self.segment).unwrap_or(0);
+            for shown in view.iter().flat_map(|view| &view.waits) {
+                let sites = shown.sites.iter().copied().take_while(|site| *site != 0);
+                wanted.push((pid, sites.collect()));
+            }
+        }
+        let stacks = sites::resolve(&wanted, sites::LIMIT);
+        let place = |stack: &Vec<sites::Places>| sites::of_program(stack).map(ToString::to_string);
+        let places = stacks.iter().map(place);
+        places.map(Option::unwrap_or_default).collect()
+    }
+
     fn say_stuck(&mut self, views: &[Option<View>], todo: Deadlock) {
-        let text = Stuck::of(views).text();
+        let text = Stuck::of(views, self.places(views)).text();
         self.show(&text);
         if todo == Deadlock::Abort {
             self.show_short_table();
@@ -204,12 +221,17 @@ fn have_all_threads(page: &Page, view: &View) -> bool {
     })
 }
 
+/// Its process id here, if it is known.
+fn pid_of(rank: &Rank, segment: &Segment<'_>) -> Option<i32> {
+    segment.rank(rank.seat).status.pid_here()
+}
+
 /// Whether a debugger has it, which may do anything.
 fn is_traced(rank: &Rank, segment: &Segment<'_>) -> bool {
     if !rank.is_running() {
         return false;
     }
-    match segment.rank(rank.seat).status.pid_here() {
+    match pid_of(rank, segment) {
         None => false,
         Some(pid) => process::tracer(&pid.to_string()).is_some(),
     }

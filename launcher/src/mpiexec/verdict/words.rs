@@ -14,6 +14,8 @@ struct Waiting {
     function: String,
     wait: Wait,
     messages: Vec<Message>,
+    /// Where in the program, if that is known.
+    place: String,
 }
 
 /// All that wait.
@@ -24,18 +26,19 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// By rank; `None`: it has ended.
-    pub fn of(views: &[Option<View>]) -> Stuck {
+    /// By rank; `None`: it has ended. `places`: of all waits of all ranks, in their order.
+    pub fn of(views: &[Option<View>], places: Vec<String>) -> Stuck {
+        let mut places = places.into_iter();
         let gone = (0..views.len()).filter(|rank| views[*rank].is_none());
         let all = views.iter().enumerate();
         let all = all.flat_map(|(rank, view)| view.iter().map(move |view| (rank, view)));
-        let waiting = all.flat_map(|(rank, view)| {
-            view.waits.iter().map(move |shown| Waiting {
-                rank,
-                function: shown.waits.function.to_string(),
-                wait: shown.waits.wait.clone(),
-                messages: shown.messages.clone(),
-            })
+        let all = all.flat_map(|(rank, view)| view.waits.iter().map(move |shown| (rank, shown)));
+        let waiting = all.map(|(rank, shown)| Waiting {
+            rank,
+            function: shown.waits.function.to_string(),
+            wait: shown.waits.wait.clone(),
+            messages: shown.messages.clone(),
+            place: places.next().unwrap_or_default(),
         });
         Stuck {
             waiting: waiting.collect(),
@@ -65,9 +68,12 @@ impl Stuck {
 
     /// Ranks that wait alike, in a line.
     fn groups(&self) -> Vec<String> {
-        let mut groups: Vec<(String, BTreeSet<usize>)> = Vec::new();
+        let mut groups: Vec<([String; 2], BTreeSet<usize>)> = Vec::new();
         for waiting in &self.waiting {
-            let what = described(&waiting.function, &waiting.wait);
+            let what = [
+                described(&waiting.function, &waiting.wait),
+                waiting.place.clone(),
+            ];
             match groups.iter_mut().find(|(other, _)| *other == what) {
                 Some((_, ranks)) => {
                     ranks.insert(waiting.rank);
@@ -76,20 +82,19 @@ impl Stuck {
             }
         }
         if !self.gone.is_empty() {
-            groups.push(("ended".to_owned(), self.gone.clone()));
+            groups.push((["ended".to_owned(), String::new()], self.gone.clone()));
         }
-        let named: Vec<(String, String)> = groups
+        let lines: Vec<[String; 3]> = groups
             .into_iter()
-            .map(|(what, ranks)| (named(&ranks), what))
+            .map(|([what, place], ranks)| [format!("{}:", named(&ranks)), what, place])
             .collect();
-        let width = named
-            .iter()
-            .map(|(ranks, _)| ranks.len())
-            .max()
-            .unwrap_or(0)
-            + 1;
-        let line = |(ranks, what): (String, String)| format!("{:width$} {what}", ranks + ":");
-        named.into_iter().map(line).collect()
+        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
+        let widths = [0, 1].map(|at| width(at).unwrap_or(0));
+        let line = |[ranks, what, place]: &[String; 3]| {
+            let line = format!("{ranks:0$} {what:1$}  {place}", widths[0], widths[1]);
+            line.trim_end().to_owned()
+        };
+        lines.iter().map(line).collect()
     }
 
     /// The processes that a rank waits for, where they are known.
@@ -337,13 +342,15 @@ mod tests {
             view("MPI_Allreduce", barrier([1])),
             view("MPI_Allreduce", barrier([1])),
         ];
-        let text = Stuck::of(&all).text();
+        let places = ["solver.c:214 in residual", "halo.c:88 in exchange"];
+        let places = [0, 1, 0, 0].map(|at: usize| places[at].to_owned());
+        let text = Stuck::of(&all, places.into()).text();
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(
             lines,
             [
-                "  ranks 0, 2, 3: MPI_Allreduce on grid",
-                "  rank 1:        MPI_Recv from 3, tag 9, MPI_COMM_WORLD",
+                "  ranks 0, 2, 3: MPI_Allreduce on grid                   solver.c:214 in residual",
+                "  rank 1:        MPI_Recv from 3, tag 9, MPI_COMM_WORLD  halo.c:88 in exchange",
                 "  rank 1 waits for rank 3, which waits for rank 1",
                 "  rank 1 has a message that no receive asks for: from 3, tag 8, MPI_COMM_WORLD (64 bytes)",
             ]
@@ -358,7 +365,7 @@ mod tests {
             view("MPI_Wait", receive(3, 1)),
             None,
         ];
-        let text = Stuck::of(&all).text();
+        let text = Stuck::of(&all, Vec::new()).text();
         assert!(
             text.contains("rank 0 waits for rank 2, which is not there"),
             "{text}"
@@ -399,7 +406,7 @@ mod tests {
         let all: Vec<_> = (0..40)
             .map(|rank| view("MPI_Recv", receive(rank + 1, 0)))
             .collect();
-        let text = Stuck::of(&all).text();
+        let text = Stuck::of(&all, Vec::new()).text();
         assert!(text.contains("and 24 more lines like these"), "{text}");
     }
 }
