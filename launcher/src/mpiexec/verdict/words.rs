@@ -144,17 +144,25 @@ impl Stuck {
                 .filter(|rank| !is_at(*rank, waiting.wait.object))
                 .collect();
             if !missing.is_empty() {
-                let verb = match missing.iter().all(|rank| self.gone.contains(rank)) {
-                    true if missing.len() == 1 => "has ended",
-                    true => "have ended",
-                    false if missing.len() == 1 => "is not there",
-                    false => "are not there",
+                let have_ended = missing.iter().all(|rank| self.gone.contains(rank));
+                let verb = match (have_ended, self.function_of(&missing)) {
+                    (true, _) if missing.len() == 1 => "has ended".to_owned(),
+                    (true, _) => "have ended".to_owned(),
+                    (false, Some(function)) => format!("waits in {function}"),
+                    (false, None) => "wait elsewhere".to_owned(),
                 };
                 let (rank, missing) = (waiting.rank, named(&missing));
                 return Some(format!("rank {rank} waits for {missing}, which {verb}"));
             }
         }
         None
+    }
+
+    /// Of one rank with one wait.
+    fn function_of(&self, ranks: &BTreeSet<usize>) -> Option<&str> {
+        let mut waits = self.waiting.iter().filter(|it| ranks.contains(&it.rank));
+        let first = waits.next()?;
+        waits.next().is_none().then_some(&first.function)
     }
 
     /// Messages that were sent to ranks that wait, and that they do not want.
@@ -273,7 +281,8 @@ fn described(function: &str, wait: &Wait) -> String {
         Kind::Partitioned => format!("{function} for partitions {}", message("of")),
         Kind::Receive | Kind::Probe => format!("{function} {}", message("from")),
         Kind::Send => format!("{function} {}", message("to")),
-        Kind::Collective if is_wait => format!("{function} for a collective operation{on}"),
+        Kind::Collective if is_wait => format!("{function} for a nonblocking operation{on}"),
+        Kind::Collective if function == "MPI_Finalize" => function.to_owned(),
         Kind::Lock if wait.peer >= 0 => format!("{function} of target {}{on}", wait.peer),
         Kind::Epoch if wait.peer >= 0 => {
             format!("{function} for MPI_Win_post of rank {}{on}", wait.peer)
@@ -367,7 +376,7 @@ mod tests {
         ];
         let text = Stuck::of(&all, Vec::new()).text();
         assert!(
-            text.contains("rank 0 waits for rank 2, which is not there"),
+            text.contains("rank 0 waits for rank 2, which waits in MPI_Wait"),
             "{text}"
         );
         assert!(
