@@ -6,6 +6,7 @@
 
 use super::waits::{self, LOOKS, Record, Wait, Waits};
 use crate::os::monotonic_nanoseconds;
+use crate::queue::looks::Looks;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -32,9 +33,9 @@ pub struct Message {
 #[repr(C)]
 pub struct Slot {
     /// Whole looks, at begin and end: odd in one.
-    looks: AtomicU64,
+    looks: Looks,
     /// Liveness checks alike.
-    checks: AtomicU64,
+    checks: Looks,
     record: Record,
     /// Where the program is, by return addresses; 0: no more.
     sites: [AtomicU64; SITES],
@@ -197,20 +198,20 @@ impl Slots {
 
     /// A look begins: from here on all is seen that was stored before somebody read this slot without it.
     pub fn begin_look(&self, slot: usize) {
-        begin(&self.slots[slot].looks);
+        self.slots[slot].looks.begin();
     }
 
     /// It was whole, and has found nothing and moved nothing.
     pub fn end_look(&self, slot: usize) {
-        end(&self.slots[slot].looks);
+        self.slots[slot].looks.end();
     }
 
     pub fn begin_check(&self, slot: usize) {
-        begin(&self.slots[slot].checks);
+        self.slots[slot].checks.begin();
     }
 
     pub fn end_check(&self, slot: usize) {
-        end(&self.slots[slot].checks);
+        self.slots[slot].checks.end();
     }
 
     /// Where the program is.
@@ -262,8 +263,7 @@ impl Slots {
 
     /// All of it at one time. `None`: it changes just now.
     pub fn read(&self) -> Option<View> {
-        // SeqCst: pairs with the one of `begin`. What was read before this is seen by looks whose begin is not seen now.
-        fence(Ordering::SeqCst);
+        Looks::prepare();
         self.look().ok()
     }
 
@@ -294,31 +294,11 @@ impl Slots {
     }
 }
 
-/// Begins a look. One that was left without an end begins once more: then the number stays.
-fn begin(count: &AtomicU64) {
-    let odd = count.load(Ordering::Relaxed) | 1;
-    count.store(odd, Ordering::Relaxed);
-    // See `Slots::read`.
-    fence(Ordering::SeqCst);
-}
-
-fn end(count: &AtomicU64) {
-    let odd = count.load(Ordering::Relaxed);
-    count.store(odd + 1, Ordering::Release);
-}
-
-/// How many looks were begun and ended between two readings of their count.
-pub fn whole(before: u64, after: u64) -> u64 {
-    (after / 2).saturating_sub(before.div_ceil(2))
-}
-
 impl Slot {
     /// Of the thread that had it before.
     fn end_of_last(&self) {
-        for count in [&self.looks, &self.checks] {
-            let even = count.load(Ordering::Relaxed).next_multiple_of(2);
-            count.store(even, Ordering::Relaxed);
-        }
+        self.looks.pass_on();
+        self.checks.pass_on();
         self.sites
             .iter()
             .for_each(|site| site.store(0, Ordering::Relaxed));
@@ -327,9 +307,9 @@ impl Slot {
 
     fn look(&self, slot: u32) -> Option<Shown> {
         let load = |word: &AtomicU32| word.load(Ordering::Relaxed);
-        // Acquire: pairs with `end`. What was moved in looks before shows in the activity that is read later.
-        let looks = self.looks.load(Ordering::Acquire);
-        let checks = self.checks.load(Ordering::Acquire);
+        // First: what was moved in these looks shows in the activity that is read later.
+        let looks = self.looks.read();
+        let checks = self.checks.read();
         let waits = self.record.read()?;
         let shown = (self.shown.load(Ordering::Acquire) as usize).min(MESSAGES);
         let messages = self.messages[..shown].iter();
@@ -424,28 +404,6 @@ mod tests {
             assert!(has_changed());
         }
         assert!(slots.read().unwrap().waits.is_empty());
-    }
-
-    #[test]
-    fn a_look_counts_if_it_began_and_ended_between_two_readings() {
-        let slots = Slots::default();
-        let slot = slots.begin(&wait(1, 1)).unwrap();
-        let looks = || slots.read().unwrap().waits[0].looks;
-        let before = looks();
-        slots.begin_look(slot);
-        let within = looks();
-        slots.end_look(slot);
-        let after = looks();
-        assert_eq!(whole(before, within), 0);
-        assert_eq!(whole(within, after), 0);
-        assert_eq!(whole(before, after), 1);
-        // One that moved something has no end.
-        slots.begin_look(slot);
-        let left = looks();
-        slots.begin_look(slot);
-        assert_eq!((whole(after, looks()), whole(left, looks())), (0, 0));
-        slots.end_look(slot);
-        assert_eq!((whole(after, looks()), whole(left, looks())), (1, 0));
     }
 
     #[test]

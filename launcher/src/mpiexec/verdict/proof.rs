@@ -3,7 +3,7 @@
 //! Invariant: no clock decides anything here. What is proved is that every wait has looked again, everywhere, after all ranks were seen to wait
 //! at one time, and that nothing has moved in between.
 
-use oxmpi::transport::slots::whole;
+use oxmpi::queue::looks::whole;
 
 /// A wait, as a sweep has found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
