@@ -138,7 +138,9 @@ impl Supervisor<'_> {
     fn say_stuck(&mut self, views: &[Option<View>], todo: Deadlock) {
         let text = Stuck::of(views, self.places(views)).text();
         self.show(&text);
-        if todo == Deadlock::Abort {
+        if todo == Deadlock::Report {
+            self.say("it is left as it is, for a debugger, say; Ctrl-C ends it, and -deadlock abort would have done so");
+        } else {
             self.show_short_table();
             self.say(&format!(
                 "ending the job with exit code {STUCK_CODE}, as -deadlock abort says"
