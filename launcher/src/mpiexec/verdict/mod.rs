@@ -23,8 +23,10 @@ use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use words::Stuck;
 
-/// Between two sweeps.
+/// Between two sweeps of a proof.
 const PERIOD: Duration = Duration::from_millis(250);
+/// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
+const IDLE_PERIOD: Duration = Duration::from_millis(500);
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
 
@@ -73,14 +75,18 @@ impl Supervisor<'_> {
         if !is_watched {
             return None;
         }
-        let next = *self.verdict.next.get_or_insert(now + PERIOD);
+        let next = *self.verdict.next.get_or_insert(now + IDLE_PERIOD);
         if now < next {
             return Some(next);
         }
-        self.verdict.next = Some(now + PERIOD);
         if let Some(views) = self.sweep() {
             self.say_stuck(&views, todo);
         }
+        let period = match self.verdict.proof.has_begun() {
+            true => PERIOD,
+            false => IDLE_PERIOD,
+        };
+        self.verdict.next = Some(now + period);
         self.verdict.next
     }
 
@@ -102,6 +108,14 @@ impl Supervisor<'_> {
             if is_open {
                 break;
             }
+        }
+        // The kernel is asked last: it takes its time.
+        let are_open = |(rank, view): (&Rank, &Option<View>)| {
+            let view = view.as_ref().filter(|view| view.level > 1);
+            view.is_some_and(|view| !have_all_threads(&segment.rank(rank.seat).status, view))
+        };
+        if all.last() != Some(&Seen::Open) && self.ranks.iter().zip(&views).any(are_open) {
+            all.push(Seen::Open);
         }
         if !self.verdict.proof.sweep(&all) {
             return None;
@@ -172,7 +186,7 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
     let Some(view) = page.waits.read() else {
         return open;
     };
-    if !is_passive(page, &view) {
+    if !is_passive(&view) {
         return open;
     }
     let waits = view.waits.iter().map(|wait| Looks {
@@ -196,19 +210,15 @@ fn is_in_mpi(page: &Page) -> bool {
         && !page.is_marked_dead()
 }
 
-/// Whether all threads that may call MPI wait, each for something within the job.
-fn is_passive(page: &Page, view: &View) -> bool {
+/// Whether all threads that it shows wait, each for something within the job. With several threads in the library there may be more.
+fn is_passive(view: &View) -> bool {
     if view.open || view.busy != 0 || view.waits.len() as u32 != view.waiting {
         return false;
     }
     if view.waits.iter().any(|shown| shown.waits.wait.is_open()) {
         return false;
     }
-    match view.level {
-        1 => view.waiting > 0,
-        2 => view.waiting > 0 && have_all_threads(page, view),
-        _ => false,
-    }
+    view.waiting > 0 && view.level > 0
 }
 
 /// Whether the kernel knows no further thread than those that wait and the library's own.

@@ -71,6 +71,11 @@ impl Proof {
         }
     }
 
+    /// Whether all waited in the last sweep.
+    pub fn has_begun(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// Begins anew.
     pub fn forget(&mut self) {
         (self.first, self.second) = (None, None);
