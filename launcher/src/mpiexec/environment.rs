@@ -3,10 +3,9 @@
 //! Invariant: no variable of a launcher further out reaches a rank, so a rank never talks to the wrong one.
 
 use super::options;
-use super::request::{Pass, Program, Request};
+use super::request::{Deadlock, Pass, Program, Request};
 use super::sessions::Sessions;
 use super::survival;
-use super::verdict::Deadlock;
 use oxmpi::launch::names;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -2,9 +2,8 @@
 
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, seconds};
-use crate::mpiexec::request::{Label, OutputFolder, Parsing, StandardInput};
+use crate::mpiexec::request::{Deadlock, Label, OutputFolder, Parsing, StandardInput};
 use crate::mpiexec::survival;
-use crate::mpiexec::verdict::Deadlock;
 
 pub const STREAMS: &[Choice] = &[
     choice(

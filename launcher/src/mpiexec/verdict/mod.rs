@@ -5,11 +5,12 @@
 
 #[cfg(test)]
 mod model;
-mod proof;
+pub mod proof;
 mod words;
 
 use super::ending::Cause;
 use super::rank::{Life, Rank, Stage};
+use super::request::Deadlock;
 use super::sites;
 use super::supervisor::Supervisor;
 use oxmpi::os::process;
@@ -18,8 +19,7 @@ use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
 use oxmpi::transport::slots::View;
-use proof::{Looks, Proof, Seen};
-use serde::{Deserialize, Serialize};
+use proof::{Looks, Seen};
 use std::time::{Duration, Instant};
 use words::Stuck;
 
@@ -29,39 +29,6 @@ const PERIOD: Duration = Duration::from_millis(250);
 const IDLE_PERIOD: Duration = Duration::from_millis(500);
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
-
-/// What is done about a job that is stuck.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Deadlock {
-    /// It is said.
-    #[default]
-    Report,
-    /// It is said, and the job ends.
-    Abort,
-    /// Nobody looks.
-    Off,
-}
-
-impl Deadlock {
-    /// Errors: none of them.
-    pub fn parse(text: &str) -> Result<Deadlock, String> {
-        match text {
-            "report" => Ok(Deadlock::Report),
-            "abort" => Ok(Deadlock::Abort),
-            "off" => Ok(Deadlock::Off),
-            _ => Err(format!("'{text}' is not report, abort or off")),
-        }
-    }
-}
-
-/// What the supervisor remembers of it.
-#[derive(Default)]
-pub struct Verdict {
-    next: Option<Instant>,
-    proof: Proof,
-    /// What each rank's activity was in the state that was said to be stuck.
-    said: Option<Vec<u64>>,
-}
 
 impl Supervisor<'_> {
     /// Sweeps, if it is time; when it will be.
