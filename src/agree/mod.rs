@@ -10,7 +10,7 @@ mod messages;
 use crate::coll::CollContext;
 use crate::comm::{AtDesk, COLLECTIVE, Comm, Members};
 use crate::engine::wait::{Reason, soon, until_at};
-use crate::engine::{self, enter_at, losses, requests, tasks};
+use crate::engine::{self, enter_at, losses, published, requests, tasks};
 use crate::error::{Class, Result, fail};
 use crate::node;
 use crate::os::turns::LOOKS_PER_CHECK;
@@ -165,7 +165,14 @@ impl Turn {
         let desk = at.desk();
         let is_marked = |place: usize| marked.0.binary_search(&place).is_ok();
         desk.contribute(at.own(), number, flag, is_marked);
-        let is_lost = |place: usize| engine::has_stopped(at.process(place));
+        let is_lost = |place: usize| {
+            let is_lost = engine::has_stopped(at.process(place));
+            if is_lost {
+                // It is marked at the desk, which may end waits of others.
+                published::stir();
+            }
+            is_lost
+        };
         let is_settled = |asks: bool| {
             let mut places = seen.load(Ordering::Relaxed);
             let is_lost = asks.then_some(&is_lost as &dyn Fn(usize) -> bool);
@@ -210,6 +217,7 @@ impl Turn {
             return std::future::poll_fn(|_| {
                 looks = looks.wrapping_add(1);
                 if holds(tasks::before_sleep() || tasks::is_to_ask(looks)) {
+                    tasks::go_on();
                     return Poll::Ready(());
                 }
                 tasks::wait_for_anything();

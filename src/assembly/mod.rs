@@ -298,7 +298,10 @@ impl Assembly {
             let asks = rests || tasks::is_to_ask(looks);
             let is_lost = asks.then_some(&is_lost as IsLost<'_>);
             match area.barrier().look(at, &mut visit, rests, is_lost) {
-                Some(done) => Poll::Ready(done),
+                Some(done) => {
+                    tasks::go_on();
+                    Poll::Ready(done)
+                }
                 None => {
                     tasks::wait_for_anything();
                     Poll::Pending

@@ -8,6 +8,7 @@ use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Mem
 use crate::datatype::Buffer;
 use crate::engine::losses::DIFFERENT;
 use crate::engine::matching::Key;
+use crate::engine::published;
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
@@ -565,6 +566,7 @@ impl Broken {
             self.since = now;
         }
         if now - self.since < Self::PATIENCE {
+            published::stir();
             return None;
         }
         engine.withdraw(index);

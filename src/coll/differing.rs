@@ -7,6 +7,7 @@
 use super::args::CollArgs;
 use crate::comm::{self, COLLECTIVE, Comm, NOBODY};
 use crate::engine::losses::DIFFERENT;
+use crate::engine::published;
 use crate::error::{Class, Error};
 use crate::os::monotonic_nanoseconds;
 use crate::transport::calls::{Call, Calls};
@@ -323,6 +324,10 @@ impl Look {
             false => EQUAL_IN_DOUBT,
         };
         self.over = found.ended || (differs || found.broken) && self.looks >= enough;
+        if !self.over && (differs || found.broken) {
+            // Ended by one of the next looks, maybe.
+            published::stir();
+        }
         self.over
     }
 }

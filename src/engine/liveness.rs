@@ -8,7 +8,7 @@ use super::losses::error;
 use super::matching::ANY_SOURCE;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, enter, for_each, has_threads, numbers, tasks};
+use super::{Engine, EngineCursor, enter, for_each, has_threads, numbers, published, tasks};
 use crate::error::Error;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, Ordering};
@@ -291,6 +291,7 @@ impl Engine {
             if !self.progress() {
                 break;
             }
+            published::stir();
             any = true;
         }
         any
@@ -372,6 +373,7 @@ impl Engine {
 
     /// Ends a request with an error.
     fn end_by(&mut self, index: Index, error: Error) {
+        published::stir();
         // From now on the program has its buffer again.
         self.transport.abandon(index);
         self.give_up_offer(index);

@@ -5,7 +5,7 @@
 
 use super::entry::EngineCursor;
 use super::liveness::Asked;
-use super::published::Published;
+use super::published::{self, Published};
 use super::wait::{Reason, first_of, help, progress_in};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
@@ -79,6 +79,7 @@ pub(super) fn long_wait<R>(
             return result;
         }
         if moved {
+            published::stir();
             began = 0;
             yields = 0;
             kept = 0;
@@ -99,7 +100,7 @@ pub(super) fn long_wait<R>(
         let now = monotonic_nanoseconds();
         if began == 0 {
             began = now;
-            match &published {
+            match &mut published {
                 Some(published) => published.renew(reason),
                 None => published = Published::begin(reason, first_of(engines), now),
             }
@@ -112,6 +113,7 @@ pub(super) fn long_wait<R>(
                 published.name(reason);
             }
             if tasks::prepare_sleep() {
+                published::stir();
                 began = 0;
                 continue;
             }
@@ -119,17 +121,23 @@ pub(super) fn long_wait<R>(
                 heap.tidy_up();
             }
             if asked.is_due(now) {
+                if let Some(published) = published.as_mut() {
+                    published.begin_check(now);
+                }
                 if let Some(result) = liveness::ask(engines, done) {
                     return result;
                 }
-                if let Some(published) = &published {
+                if let Some(published) = published.as_mut() {
+                    published.end_check();
                     published.renew(reason);
+                    published.find_sites();
+                    published.show_messages(first_of(engines));
                 }
             }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
-            match sleep(engines, reason, done, idle, &asked) {
+            match sleep(engines, reason, done, idle, (&asked, published.as_ref())) {
                 Slept::Done(result) => return result,
                 Slept::Moved => idle = false,
                 Slept::Idle => idle = !idle,
@@ -179,7 +187,7 @@ fn sleep<R>(
     reason: &Reason<'_>,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
     idle: bool,
-    asked: &Asked,
+    (asked, published): (&Asked, Option<&Published>),
 ) -> Slept<R> {
     let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
@@ -189,14 +197,24 @@ fn sleep<R>(
     let others = idle && all != engines;
     let sleeps_for = if others { engines } else { all };
     let sleeper = waiter.announce(sleeps_for);
+    if let Some(published) = published {
+        published.begin_look();
+    }
     let (moved, result) = poll_once(engines, done, !others);
     if let Some(result) = result {
         return Slept::Done(result);
     }
     // This thread does not sleep for an engine that was taken into use since then.
     let has_news = asked.is_outdated();
+    if moved {
+        published::stir();
+    }
     if moved || has_news || !others && in_use() | engines != all {
         return Slept::Moved;
+    }
+    // What is on offer is taken back by the clock.
+    if let Some(published) = published.filter(|_| !others && !has_offers()) {
+        published.end_look();
     }
     if !numbers(sleeps_for).all(|number| enter_at(number).transport.may_sleep()) {
         return Slept::Moved;
@@ -222,6 +240,9 @@ fn sleep<R>(
         events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
     }
     let (moved, result) = poll_once(engines, done, false);
+    if moved {
+        published::stir();
+    }
     let found = moved || result.is_some();
     // A short sleep that ends by itself says nothing about descriptors that are not watched.
     if found || notified || !waiter.is_always_ready() {
@@ -232,6 +253,13 @@ fn sleep<R>(
         None if moved => Slept::Moved,
         None => Slept::Idle,
     }
+}
+
+/// Whether some send waits for the receiver of its offer.
+fn has_offers() -> bool {
+    let mut any = false;
+    super::for_each(|engine| any |= engine.has_offers());
+    any
 }
 
 /// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, or receivers of offers that may

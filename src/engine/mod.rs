@@ -204,7 +204,7 @@ static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
 /// What [`counts`] said when this process last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
     let last = *LAST.lock();
-    let waits = own_page().and_then(|page| page.waits.read());
+    let waits = own_page().and_then(|page| page.waits.longest());
     waits.map_or(last, |waits| {
         let [posted, unexpected, sending] = waits.queues.map(u64::from);
         Counts {

@@ -12,6 +12,7 @@
 //! its announcement to its answer; `requests` names the send, or the request that keeps the copy; `waiting` has those of which no copy was made.
 
 use super::Engine;
+use super::published;
 use super::requests::{Answer, Extra, Index, Kind, Mode, Request};
 use crate::datatype::Buffer;
 use crate::error::memory;
@@ -244,6 +245,7 @@ impl Engine {
             ..keeper
         });
         self.sending += 1;
+        published::stir();
         self.offers.requests[offer as usize] = keeper;
         self.offers.waiting &= !(1 << offer);
         self.transport.table().own().offers.set_place(offer, place);

@@ -1,14 +1,18 @@
-//! What the threads of this process wait for, on its status page: the longest of the waits that are not over.
+//! What the threads of this process wait for, on its status page, and that nothing moves meanwhile.
 //!
-//! Invariant: while a wait is published, the page shows it or one that was published before. What is awaited may change in a wait, such as the
-//! holder of a lock: it is described anew after something has come, and with each liveness check.
+//! What is awaited may change in a wait, such as the holder of a lock: it is described anew after something has come, and with each liveness
+//! check. Invariants, on which mpiexec's proof rests that a job is stuck (`docs/verdict.md`): what a thread does for others in a look it does after
+//! a packet was handled, in a step of a task, or it [`stir`]s; a look that could not look everywhere says that it [`is_partial`].
 
 use super::wait::{FILE, Reason, WINDOW};
 use super::{enter_at, own_page};
-use crate::os::monotonic_nanoseconds;
+use crate::group::names;
+use crate::os::sites;
+use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Page;
+use crate::transport::slots::Message;
 use crate::transport::waits::{Kind, Wait, Waits, Whom};
-use parking_lot::Mutex;
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Returns what a request for an access to the window or file of a handle waits for, with the name or without.
@@ -38,27 +42,69 @@ pub fn without_messages(context: u32, owner: i32, named: bool) -> Wait {
     described.unwrap_or_else(|| Wait::of(Kind::Generalized, Whom::Outside))
 }
 
-#[derive(Default)]
-struct List {
-    /// Numbers given so far.
-    last: u64,
-    /// When the last wait began.
-    queues: [u32; 3],
-    /// In the order in which they were published; with their numbers.
-    waits: Vec<(u64, Waits)>,
+/// Waits that are published.
+static PUBLISHED: AtomicU32 = AtomicU32::new(0);
+
+/// Nanoseconds between two liveness checks that count: calls of a collective operation are compared again after less.
+const BETWEEN_CHECKS: u64 = 400_000_000;
+
+thread_local! {
+    /// Since this thread's look began it could not look somewhere.
+    static PARTIAL: Cell<bool> = const { Cell::new(false) };
 }
 
-static LIST: Mutex<List> = Mutex::new(List {
-    last: 0,
-    queues: [0; 3],
-    waits: Vec::new(),
-});
+/// Something moves in this process but for a packet that is handled or sent: a task goes on, a wait is to be ended by the clock.
+#[inline]
+pub fn stir() {
+    if PUBLISHED.load(Ordering::Relaxed) != 0 {
+        stir_now();
+    }
+}
+
+#[cold]
+fn stir_now() {
+    if let Some(page) = own_page() {
+        page.waits.stir();
+    }
+}
+
+/// This thread's look is not whole: another thread does something where it would have looked.
+#[cold]
+pub fn is_partial() {
+    PARTIAL.set(true);
+}
+
+/// Work of one of the library's own threads: while it lives, waits of this process may be ended by that.
+pub struct Busy(Option<&'static Page>);
+
+impl Busy {
+    pub fn begin() -> Busy {
+        let page = own_page();
+        if let Some(page) = page {
+            page.waits.work();
+        }
+        Busy(page)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(page) = self.0 {
+            page.waits.rest();
+        }
+    }
+}
 
 /// A wait that others can see, for as long as this lives.
 pub struct Published {
-    number: u64,
     page: &'static Page,
+    slot: Option<usize>,
+    waits: Waits,
     named: bool,
+    /// When the last check began that counts, nanoseconds.
+    checked: u64,
+    checks: bool,
+    is_found: bool,
 }
 
 impl Published {
@@ -77,16 +123,18 @@ impl Published {
             function: reason.function.into(),
             wait: (reason.what)(false),
         };
-        let mut list = LIST.lock();
-        list.last += 1;
-        list.queues = queues;
-        let number = list.last;
-        list.waits.push((number, waits));
-        list.show(page);
+        PUBLISHED.fetch_add(1, Ordering::AcqRel);
+        if names::has_foreign() {
+            page.waits.set_open();
+        }
         Some(Published {
-            number,
             page,
+            slot: page.waits.begin(&waits),
+            waits,
             named: false,
+            checked: 0,
+            checks: false,
+            is_found: false,
         })
     }
 
@@ -98,74 +146,96 @@ impl Published {
     }
 
     /// Describes the wait anew: something has come, and others may be awaited now.
-    pub fn renew(&self, reason: &Reason<'_>) {
-        // Not under the lock: communicators, windows and files have locks of their own.
-        let wait = (reason.what)(self.named);
-        let mut list = LIST.lock();
-        if let Some(at) = list.position(self.number) {
-            list.waits[at].1.wait = wait;
-            list.show(self.page);
+    pub fn renew(&mut self, reason: &Reason<'_>) {
+        self.waits.wait = (reason.what)(self.named);
+        if names::has_foreign() {
+            self.page.waits.set_open();
+        }
+        if let Some(slot) = self.slot {
+            self.page.waits.renew(slot, &self.waits);
+        }
+    }
+
+    /// Shows where the program is, once.
+    pub fn find_sites(&mut self) {
+        if let (false, Some(slot)) = (std::mem::replace(&mut self.is_found, true), self.slot) {
+            self.page.waits.set_sites(slot, &sites::callers());
+        }
+    }
+
+    /// Shows messages that are there and that the program may have meant.
+    pub fn show_messages(&self, number: u32) {
+        if let Some(slot) = self.slot {
+            let messages = unexpected(number, &self.waits.wait);
+            self.page.waits.set_messages(slot, &messages);
+        }
+    }
+
+    /// A look begins.
+    pub fn begin_look(&self) {
+        PARTIAL.set(false);
+        if let Some(slot) = self.slot {
+            self.page.waits.begin_look(slot);
+        }
+    }
+
+    /// It has found nothing, moved nothing and, as far as its maker knows, left nothing out.
+    pub fn end_look(&self) {
+        if let Some(slot) = self.slot
+            && !PARTIAL.get()
+        {
+            self.page.waits.end_look(slot);
+        }
+    }
+
+    /// A liveness check begins; tasks were asked just before.
+    pub fn begin_check(&mut self, now: u64) {
+        self.checks = now.saturating_sub(self.checked) >= BETWEEN_CHECKS && !PARTIAL.get();
+        if let (true, Some(slot)) = (self.checks, self.slot) {
+            self.checked = now;
+            self.page.waits.begin_check(slot);
+        }
+    }
+
+    /// It has found nothing.
+    pub fn end_check(&self) {
+        if let (true, Some(slot)) = (self.checks, self.slot) {
+            self.page.waits.end_check(slot);
         }
     }
 }
 
 impl Drop for Published {
     fn drop(&mut self) {
-        let mut list = LIST.lock();
-        if let Some(at) = list.position(self.number) {
-            list.waits.remove(at);
-            list.show(self.page);
+        self.page.waits.end(self.slot);
+        PUBLISHED.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Messages of an engine that nobody has asked for, first those from the awaited process and those of the awaited communicator.
+fn unexpected(number: u32, wait: &Wait) -> Vec<Message> {
+    let mut engine = enter_at(number);
+    let is_awaited = |process: usize| match &wait.whom {
+        Whom::Some(some) => some.contains(&(process as u32)),
+        _ => false,
+    };
+    let mut found = Vec::new();
+    for number in engine.messages.numbers() {
+        if let Some(message) = engine.messages.get(number)
+            && super::refusal::is_of_program(message.key.context)
+        {
+            let is_near = is_awaited(message.process) || message.key.context == wait.context;
+            found.push((
+                !is_near,
+                Message {
+                    source: message.key.source,
+                    tag: message.key.tag,
+                    context: message.key.context,
+                    bytes: message.total.try_into().unwrap_or(u32::MAX),
+                },
+            ));
         }
     }
-}
-
-impl List {
-    fn position(&self, number: u64) -> Option<usize> {
-        self.waits.iter().position(|(of, _)| *of == number)
-    }
-
-    /// Writes how many wait, and of the oldest all.
-    fn show(&self, page: &Page) {
-        let oldest = self.waits.first().map(|(_, waits)| waits.clone());
-        page.waits.write(&Waits {
-            threads: self.waits.len() as u32,
-            queues: self.queues,
-            // From now on it does something else.
-            ..oldest.unwrap_or_else(|| Waits {
-                since: monotonic_nanoseconds(),
-                ..Waits::default()
-            })
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_shows_the_longest_wait_that_is_not_over() {
-        let page = Page::default();
-        let mut list = List::default();
-        let wait = |process: u32| Waits {
-            threads: 1,
-            since: process.into(),
-            function: "MPI_Recv".into(),
-            wait: Wait::of(Kind::Receive, Whom::of([process])),
-            ..Waits::default()
-        };
-        let shown = |list: &List| {
-            list.show(&page);
-            let waits = page.waits.read().unwrap();
-            (waits.threads, waits.wait.whom)
-        };
-        list.waits.push((1, wait(7)));
-        list.waits.push((2, wait(8)));
-        assert_eq!(shown(&list), (2, Whom::of([7])));
-        list.waits.remove(0);
-        assert_eq!(shown(&list), (1, Whom::of([8])));
-        list.waits.clear();
-        assert_eq!(shown(&list).0, 0);
-        assert_ne!(page.waits.read().unwrap().since, 8);
-    }
+    found.sort_by_key(|(is_far, _)| *is_far);
+    found.into_iter().map(|(_, message)| message).collect()
 }

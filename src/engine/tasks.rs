@@ -6,7 +6,7 @@
 
 use super::requests::{self, Extra, Index, Kind, Phase, Request, Restart};
 use super::wait::Watch;
-use super::{Engine, EngineCursor, enter_at, losses, wake_own_threads};
+use super::{Engine, EngineCursor, enter_at, losses, published, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::os::monotonic_nanoseconds;
@@ -120,6 +120,7 @@ fn answer_now() {
     // A thread that answers already has not looked yet, or looks again when it next waits.
     if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page()) {
         page.asked.swap(0, Ordering::Acquire); // pairs with `ask`
+        published::stir();
         if let Some(work) = work.as_mut() {
             work();
         }
@@ -134,6 +135,7 @@ fn run_all() -> bool {
         fence(Ordering::SeqCst);
         TASKS.try_lock()
     }) else {
+        published::is_partial();
         return false;
     };
     let moved = run_ready(&mut tasks);
@@ -168,8 +170,12 @@ pub(super) fn prepare_sleep() -> bool {
 
 /// Liveness check of the processes that tasks wait for.
 pub(super) fn give_up_lost() {
-    if let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() {
-        give_up(&mut tasks);
+    if !any() {
+        return;
+    }
+    match TASKS.try_lock() {
+        Some(mut tasks) => give_up(&mut tasks),
+        None => published::is_partial(),
     }
 }
 
@@ -202,6 +208,12 @@ pub fn before_sleep() -> bool {
     SLEEPS.get()
 }
 
+/// The future that is being polled goes on: what it has waited for has come.
+#[inline]
+pub fn go_on() {
+    published::stir();
+}
+
 /// The future that is being polled waits for something that is no request.
 pub fn wait_for_anything() {
     WAITS_FOR.set((ANYTHING, 0));
@@ -215,6 +227,7 @@ fn give_up(tasks: &mut Vec<Task>) {
         let engine = cursor.at(requests::engine_of(task.waits_for));
         let is_gone = task.watch.is_gone(engine, task.from);
         if is_gone && !engine.progresses() && engine.cancel_receive(task.waits_for) {
+            published::stir();
             let error = losses::error(engine, task.from);
             engine.requests().at(task.waits_for).error = Some(error);
         }
@@ -314,11 +327,13 @@ pub async fn completion(
             if CHECKS.get()
                 && let Some(error) = gives_up(&mut engine)
             {
+                go_on();
                 return Poll::Ready(Err(error));
             }
             WAITS_FOR.set((index, from));
             return Poll::Pending;
         }
+        go_on();
         let result = engine.requests().at(index).take_error(exact);
         engine.requests().release(index);
         Poll::Ready(result)
@@ -330,6 +345,7 @@ pub async fn completion(
 pub async fn condition(mut holds: impl FnMut() -> bool) {
     std::future::poll_fn(|_| {
         if holds() {
+            go_on();
             return Poll::Ready(());
         }
         wait_for_anything();

@@ -8,7 +8,7 @@
 
 use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
-use super::{liveness, long_wait, losses, numbers, spin_limit, tasks};
+use super::{liveness, long_wait, losses, numbers, published, spin_limit, tasks};
 use crate::error::Result;
 use crate::os::turns::{FIRST_YIELDS, LOOKS, LOOKS_PER_CHECK, OWN_POLLS, POLLS_BEFORE_CHECK};
 use crate::os::{monotonic_nanoseconds, schedule};
@@ -96,7 +96,11 @@ impl Watch {
         if self.since == 0 {
             self.since = now;
         }
-        now - self.since > patience
+        let is_over = now - self.since > patience;
+        if !is_over {
+            published::stir();
+        }
+        is_over
     }
 }
 
@@ -279,8 +283,9 @@ pub(super) fn progress_in(cursor: &mut EngineCursor, engines: u32, hurry: bool) 
 pub(super) fn help(engines: u32, revoke: bool) -> bool {
     let mut any = false;
     for number in numbers(in_use() & !engines) {
-        if let Some(mut engine) = try_enter_at(number, revoke) {
-            any |= engine.progress();
+        match try_enter_at(number, revoke) {
+            Some(mut engine) => any |= engine.progress(),
+            None => published::is_partial(),
         }
     }
     any

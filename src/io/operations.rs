@@ -113,6 +113,7 @@ impl Operations {
     pub async fn await_steps(&self, outcome: &Arc<Outcome>) {
         std::future::poll_fn(|_| {
             if outcome.is_there() {
+                tasks::go_on();
                 return Poll::Ready(());
             }
             // The holder of the lock does it.
@@ -126,6 +127,7 @@ impl Operations {
                 return Poll::Pending;
             }
             all.and_then(|mut all| all.pop_front());
+            tasks::go_on();
             Poll::Ready(())
         })
         .await;

@@ -9,6 +9,7 @@
 //! Independent ones wait for nobody who waits for them. Invariant: a queue is served by one thread at a time; a worker never enters an
 //! engine (debug builds check that), and has all signals blocked but SIGBUS.
 
+use crate::engine::published::Busy;
 use crate::os::{file_map, threads};
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
@@ -26,7 +27,7 @@ const IDLE_FOR: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct State {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<(Job, Busy)>,
     /// Whether a thread works on it, or is about to.
     served: bool,
 }
@@ -66,7 +67,7 @@ impl Queue {
     pub fn give(self: &Arc<Self>, job: Job) {
         {
             let mut state = self.0.lock();
-            state.jobs.push_back(job);
+            state.jobs.push_back((job, Busy::begin()));
             if std::mem::replace(&mut state.served, true) {
                 return;
             }
@@ -86,10 +87,11 @@ impl Queue {
                 job
             };
             match job {
-                Some(job) => {
+                Some((job, busy)) => {
                     IS_IN_JOB.set(true);
                     job();
                     IS_IN_JOB.set(false);
+                    drop(busy);
                 }
                 None => return,
             }

@@ -21,6 +21,7 @@ pub mod process;
 mod quota;
 pub mod schedule;
 pub mod signals;
+pub mod sites;
 pub mod threads;
 pub mod turns;
 

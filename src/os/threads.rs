@@ -1,9 +1,39 @@
 //! The library's own threads. They have names, and all signals blocked, so that no handler of the program's runs there.
 
 use super::signals::without_signals;
-use crate::sync::guarded;
+use crate::sync::{AtomicU32, Ordering, guarded};
 use std::io::Result;
+use std::sync::OnceLock;
 use std::thread::{Builder, JoinHandle};
+
+/// Where they are counted.
+static COUNT: OnceLock<&'static AtomicU32> = OnceLock::new();
+
+/// Counts those that are started from now on: never more than there are.
+pub fn count_at(count: &'static AtomicU32) {
+    let _ = COUNT.set(count);
+}
+
+/// A thread that is counted, as long as this lives.
+struct Counted(Option<&'static AtomicU32>);
+
+impl Counted {
+    fn new() -> Counted {
+        let count = COUNT.get().copied();
+        if let Some(count) = count {
+            count.fetch_add(1, Ordering::AcqRel);
+        }
+        Counted(count)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(count) = self.0 {
+            count.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
 
 /// Starts a thread that enters no engine, with a stack of so many bytes.
 ///
@@ -26,7 +56,12 @@ pub fn start_entering(
     work: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>> {
     let builder = Builder::new().name(name.to_owned()).stack_size(stack);
-    without_signals(|| builder.spawn(work))
+    without_signals(|| {
+        builder.spawn(|| {
+            let _counted = Counted::new();
+            work();
+        })
+    })
 }
 
 #[cfg(all(test, debug_assertions))]

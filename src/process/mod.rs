@@ -20,7 +20,7 @@ use crate::connections;
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
-use crate::engine::waits::{Kind, Wait, Waits, Whom};
+use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{self, Engine, Threads, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
@@ -36,6 +36,7 @@ use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
 use crate::os::tell;
+use crate::os::threads;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::rma;
@@ -297,6 +298,7 @@ fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
         unsafe { engine::set_threads(Threads::Multiple) };
     }
     if let Some(page) = engine::own_page() {
+        page.waits.allow(level > ThreadLevel::Funneled);
         page.set_state(PageState::Joined);
     }
     set_state(State::Running);
@@ -412,10 +414,11 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status.clear_loss();
     let pid = std::process::id();
     let now = crate::os::monotonic_nanoseconds();
-    status.waits.write(&Waits {
-        since: now,
-        ..Waits::default()
-    });
+    status.waits.join(now);
+    if over_net {
+        status.waits.set_open();
+    }
+    threads::count_at(&status.waits.own_threads);
     let nonce = now ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);
     status.introduce();

@@ -8,6 +8,7 @@ pub mod desk;
 pub mod eventcount;
 pub mod fair_lock;
 pub mod frames;
+pub mod looks;
 #[cfg(all(test, loom))]
 mod models;
 pub mod named_lock;

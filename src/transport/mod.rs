@@ -17,6 +17,7 @@ pub mod ofi;
 mod paged;
 pub mod peer;
 pub mod shm;
+pub mod slots;
 pub mod straight;
 pub mod waiter;
 pub mod waits;

@@ -10,7 +10,7 @@ use super::life::{
     State, UNREACHABLE, World, told,
 };
 use super::paged::Paged;
-use super::waits;
+use super::slots::{self, Slots};
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
 use crate::queue::offers::Offers;
@@ -37,8 +37,8 @@ pub struct Page {
     pub tracer: AtomicI32,
     /// The code of MPI_Abort.
     pub abort_code: AtomicI32,
-    /// What it waits for.
-    pub waits: waits::Record,
+    /// What its threads wait for.
+    pub waits: Slots,
     /// CLOCK_MONOTONIC nanoseconds when it last announced a message of more than its caches hold; 0: never.
     pub sent_much: AtomicU64,
     /// Whether it wants to read large messages out of their senders' memory, by size (`engine/copy_trials.rs`).
@@ -65,7 +65,7 @@ pub struct Page {
 /// The layout of what lies in the segment.
 pub const SHAPE: u64 = shape::combine(&[
     calls::SHAPE,
-    waits::SHAPE,
+    slots::SHAPE,
     shape!(Page {
         state,
         world,
@@ -161,7 +161,7 @@ impl Page {
     }
 
     /// Whether it is known to have exited without MPI_Finalize.
-    pub(super) fn is_marked_dead(&self) -> bool {
+    pub fn is_marked_dead(&self) -> bool {
         End::is_death(self.known_end())
     }
 
@@ -243,6 +243,14 @@ impl Page {
             process::pid_namespace(),
         );
         birth.pid != 0 && theirs == own && own != 0 && birth.is_over()
+    }
+
+    /// Its process id as this process sees it, if both see it alike.
+    pub fn pid_here(&self) -> Option<i32> {
+        let own = process::pid_namespace();
+        let theirs = self.pid_namespace.load(Ordering::Relaxed);
+        let pid = self.pid.load(Ordering::Acquire);
+        (pid != 0 && own != 0 && theirs == own).then_some(pid)
     }
 
     pub fn set_state(&self, state: State) {

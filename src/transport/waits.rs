@@ -1,6 +1,6 @@
 //! What a process waits for, on its status page: typed, so that mpiexec can follow who waits for whom.
 //!
-//! The page shows one wait, the longest of those that are not over. It is written under a sequence lock when a wait is no longer short, so
+//! A [`Record`] has one wait; `slots.rs` has those of all threads. It is written under a sequence lock when a wait is no longer short, so
 //! that a short one pays nothing. Invariant: a reader in another process gets one wait whole, never parts of two.
 
 use super::name::Name;
@@ -20,7 +20,7 @@ const ANY_SOURCE: i32 = -2;
 pub const MOST: usize = 8;
 
 /// Looks at a page that is being written before a reader gives up: its process may have been stopped or killed there.
-const LOOKS: u32 = 1000;
+pub(super) const LOOKS: u32 = 1000;
 
 /// The enumeration, and [`KINDS`].
 macro_rules! kinds {
@@ -264,7 +264,7 @@ pub struct Waits {
     pub wait: Wait,
 }
 
-/// The part of the page.
+/// A wait where others can read it.
 #[derive(Default)]
 #[repr(C)]
 pub struct Record {

@@ -3,7 +3,7 @@
 //! Invariant: no variable of a launcher further out reaches a rank, so a rank never talks to the wrong one.
 
 use super::options;
-use super::request::{Pass, Program, Request};
+use super::request::{Deadlock, Pass, Program, Request};
 use super::sessions::Sessions;
 use super::survival;
 use oxmpi::launch::names;
@@ -76,6 +76,12 @@ pub fn apply(request: &mut Request, get: &dyn Fn(&str) -> Option<String>) -> Res
         let limit =
             options::seconds(&value).map_err(|error| format!("MPIEXEC_TIMEOUT: {error}"))?;
         request.timeout = Some(limit);
+    }
+    if request.deadlock.is_none()
+        && let Some(value) = get("OXMPI_DEADLOCK")
+    {
+        let parsed = Deadlock::parse(&value);
+        request.deadlock = Some(parsed.map_err(|error| format!("OXMPI_DEADLOCK: {error}"))?);
     }
     if request.bind_to.is_none() {
         request.bind_to = get("HYDRA_BINDING").or_else(|| get("HYDRA_BIND"));

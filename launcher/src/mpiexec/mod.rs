@@ -44,6 +44,7 @@ mod sessions;
 mod signals;
 mod singleton;
 mod sink;
+pub mod sites;
 mod spawned;
 mod stacks;
 mod start;
@@ -53,6 +54,7 @@ mod survival;
 mod table;
 mod tools;
 mod variables;
+mod verdict;
 mod version;
 pub mod words;
 
@@ -92,6 +94,9 @@ pub fn main() {
         .is_some_and(|first| first == nodes::starters::PART)
     {
         std::process::exit(nodes::keeper::run());
+    }
+    if arguments.first().is_some_and(|first| first == sites::PART) {
+        std::process::exit(sites::answer());
     }
     if let Some((first, rest)) = arguments.split_first()
         && first == spawned::PART

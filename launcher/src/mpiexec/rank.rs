@@ -154,7 +154,7 @@ impl Rank {
         let ours = page.state() != State::NotJoined;
         let stage = self.stage(segment);
         let joined = ours && stage.is_inside() && self.is_running();
-        let waits = page.waits.read();
+        let waits = page.waits.longest();
         let threads = waits.as_ref().map_or(0, |waits| waits.threads);
         let threads = if joined { threads } else { 0 };
         let state = match (self.life, stage) {

@@ -148,6 +148,8 @@ pub struct Request {
     pub timeout: Option<f64>,
     /// At the timeout.
     pub stack_traces: bool,
+    /// What is done about a job that is stuck.
+    pub deadlock: Option<Deadlock>,
     #[serde(skip)]
     pub tools: Vec<Tool>,
     pub report_pid: Option<String>,
@@ -162,6 +164,30 @@ pub struct Request {
     #[serde(skip)]
     pub survive: Option<Survive>,
     pub verbose: bool,
+}
+
+/// What is done about a job that is stuck.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Deadlock {
+    /// It is said.
+    #[default]
+    Report,
+    /// It is said, and the job ends.
+    Abort,
+    /// Nobody looks.
+    Off,
+}
+
+impl Deadlock {
+    /// Errors: none of them.
+    pub fn parse(text: &str) -> Result<Deadlock, String> {
+        match text {
+            "report" => Ok(Deadlock::Report),
+            "abort" => Ok(Deadlock::Abort),
+            "off" => Ok(Deadlock::Off),
+            _ => Err(format!("'{text}' is not report, abort or off")),
+        }
+    }
 }
 
 /// What the command line wants.

@@ -1,9 +1,10 @@
 //! What the supervisor remembers for each of its tasks: the files named here work with it.
 //!
-//! `exit_policy.rs`: [`Checks`]; `balance.rs`: [`Balance`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
+//! `exit_policy.rs`: [`Checks`]; `balance.rs`: [`Balance`]; `verdict/`: [`Verdict`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
 
 use super::output::Kind;
 use super::rank::Stage;
+use super::verdict::proof::Proof;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -113,4 +114,13 @@ pub struct AtRoot {
     /// When the keepers were told to end.
     pub ends: Option<Instant>,
     pub killed: bool,
+}
+
+/// What the sweeps over the ranks have found.
+#[derive(Default)]
+pub struct Verdict {
+    pub next: Option<Instant>,
+    pub proof: Proof,
+    /// What each rank's activity was in the state that was said to be stuck.
+    pub said: Option<Vec<u64>>,
 }

@@ -19,7 +19,7 @@ use super::request::Label;
 use super::server::Server;
 use super::signals::NotedSignals;
 use super::start::{Leaders, Started, Starter};
-use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned};
+use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned, Verdict};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -90,6 +90,7 @@ pub struct Supervisor<'a> {
     /// By number; those that have ended leave their places to others.
     pub(super) spawned: Vec<Spawned>,
     pub(super) balance: Option<Balance>,
+    pub(super) verdict: Verdict,
 }
 
 /// Runs the job; the exit code.
@@ -216,6 +217,7 @@ impl<'a> Supervisor<'a> {
             ends: Ends::default(),
             spawned: Vec::new(),
             balance: Balance::new(plan, Instant::now()),
+            verdict: Verdict::default(),
         })
     }
 
@@ -355,7 +357,8 @@ impl<'a> Supervisor<'a> {
                 return;
             }
             let balance_due = self.tend_balance(now);
-            let due = [due, output_due, tree_due, balance_due]
+            let verdict_due = self.tend_verdict(now);
+            let due = [due, output_due, tree_due, balance_due, verdict_due]
                 .into_iter()
                 .flatten()
                 .min();

@@ -15,6 +15,10 @@ pub(super) const HONOURED: &[(&str, &str)] = &[
         "MPIEXEC_TIMEOUT",
         "Seconds after which the job is ended, as -timeout.",
     ),
+    (
+        "OXMPI_DEADLOCK",
+        "report, abort or off: what to do about a job that is stuck, as -deadlock.",
+    ),
     ("HYDRA_HOST_FILE", "As -f: a file with the names of hosts."),
     ("HYDRA_LAUNCHER", "As -launcher: ssh, rsh or slurm."),
     ("HYDRA_BOOTSTRAP", "The same."),

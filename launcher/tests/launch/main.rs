@@ -16,16 +16,25 @@ mod marks;
 mod options;
 #[path = "../../../tests/harness/parts.rs"]
 mod parts;
+mod places;
 mod reports;
 mod roles;
 mod sessions;
 mod terminal;
 
 use libtest_mimic::{Arguments, Trial};
+use oxmpi_launcher::mpiexec::sites;
 
 pub const MPIEXEC: &str = env!("CARGO_BIN_EXE_mpiexec");
 
 fn main() {
+    // Where places are named, this program is mpiexec.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|it| it == sites::PART)
+    {
+        std::process::exit(sites::answer());
+    }
     if let Ok(role) = std::env::var(harness::ROLE) {
         roles::play(&role);
     }
@@ -40,6 +49,7 @@ fn main() {
         sessions::TESTS,
         terminal::TESTS,
         debuggers::TESTS,
+        places::TESTS,
     ]
     .concat();
     let trials = tests

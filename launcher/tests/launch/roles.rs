@@ -145,12 +145,16 @@ pub fn play(role: &str) -> ! {
         // Rank 0 waits with two threads, the others do not.
         "activities" => {
             let page = rank.page();
-            page.waits.write(&Waits {
-                threads: if rank.job.rank == 0 { 2 } else { 0 },
-                since: monotonic_nanoseconds(),
-                function: "MPI_Recv".into(),
-                ..Waits::default()
-            });
+            let threads = if rank.job.rank == 0 { 2 } else { 0 };
+            for _ in 0..threads {
+                page.waits.begin(&Waits {
+                    threads: 1,
+                    since: monotonic_nanoseconds(),
+                    function: "MPI_Recv".into(),
+                    ..Waits::default()
+                });
+            }
+            page.waits.join(monotonic_nanoseconds());
             rank.others_joined();
             println!("activity");
             match rank.job.rank {
@@ -167,7 +171,7 @@ pub fn play(role: &str) -> ! {
         "wait" => {
             let page = rank.page();
             if rank.job.rank == 0 {
-                page.waits.write(&Waits {
+                page.waits.begin(&Waits {
                     threads: 1,
                     since: monotonic_nanoseconds(),
                     queues: [1, 23, 0],

@@ -182,6 +182,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             false => self.poll_wait(&mut wait, whom.clone(), event, &mut holds),
         })
         .await;
+        tasks::go_on();
         self.end_wait(lost)
     }
 

@@ -93,7 +93,7 @@ pub const ENGINES: usize = 16;
 const MOST_PRIVATE_SLOTS: usize = 1024;
 /// And at least.
 const LEAST_PRIVATE_SLOTS: usize = 128;
-const RANK_BYTES: usize = 2 * PAGE;
+const RANK_BYTES: usize = 3 * PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
 /// The inbox of an engine but the first.
 const FURTHER_INBOX_BYTES: usize = (size_of::<Control>() + INBOX_BYTES).next_multiple_of(PAGE);

@@ -2,7 +2,7 @@
 
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, seconds};
-use crate::mpiexec::request::{Label, OutputFolder, Parsing, StandardInput};
+use crate::mpiexec::request::{Deadlock, Label, OutputFolder, Parsing, StandardInput};
 use crate::mpiexec::survival;
 
 pub const STREAMS: &[Choice] = &[
@@ -110,6 +110,16 @@ pub const WATCHING: &[Choice] = &[
         No,
         "say at the timeout what each rank is doing: always done",
         |_, _| Ok(()),
+    ),
+    choice(
+        &["deadlock"],
+        One("report|abort|off"),
+        "what to do once it is proved that no rank can go on: say which ranks wait for what (report), end the job too (abort, exit code \
+         86), nothing (off)",
+        |parsing, given| {
+            parsing.request.deadlock = Some(Deadlock::parse(&given[0])?);
+            Ok(())
+        },
     ),
     choice(
         &["get-stack-traces"],

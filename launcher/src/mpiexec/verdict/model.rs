@@ -1,0 +1,363 @@
+//! A model of processes that wait and of sweeps over them, in orders that a seed gives: no sweep takes a job for stuck that goes on, one that
+//! is stuck is found, and each part of the proof is needed.
+//!
+//! A process runs a script of sends and receives, tasks and computing. Its waits look in steps, one channel at a time, so that messages come
+//! between them; sweeps read one process at a time, so that everything happens between two readings.
+
+use super::proof::{Looks, Proof, RULES, Rules, Seen};
+
+/// A generator of numbers (xorshift), the same for each seed everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Send(usize),
+    /// From that process.
+    Receive(usize),
+    /// So many turns outside of MPI.
+    Compute(usize),
+    /// A wait that the library ends by itself, so many checks after the first.
+    Timed(u64),
+    /// Begins a task, which passes a message of the first on to the second in whatever wait comes.
+    Task(usize, usize),
+}
+
+#[derive(Default)]
+struct Process {
+    script: Vec<Step>,
+    at: usize,
+    computes: usize,
+    /// Messages by sender.
+    inbox: Vec<usize>,
+    tasks: Vec<(usize, usize)>,
+    activity: u64,
+    /// Whether the wait is published.
+    waits: bool,
+    looks: u64,
+    checks: u64,
+    timer: Option<u64>,
+    /// In a look: the next place to look at; tasks come first.
+    place: Option<usize>,
+    found: bool,
+    moved: bool,
+}
+
+struct World {
+    random: Random,
+    all: Vec<Process>,
+    /// What the library leaves out, for mutations of its side.
+    begins_quietly: bool,
+    tasks_are_quiet: bool,
+    timers_are_quiet: bool,
+}
+
+impl World {
+    /// One step of one process.
+    fn step(&mut self, me: usize) {
+        let size = self.all.len();
+        let it = &mut self.all[me];
+        let Some(step) = it.script.get(it.at).copied() else {
+            return;
+        };
+        match step {
+            Step::Send(to) => {
+                it.at += 1;
+                self.all[to].inbox[me] += 1;
+            }
+            Step::Task(from, to) => {
+                it.at += 1;
+                it.tasks.push((from, to));
+            }
+            Step::Compute(turns) => {
+                it.computes += 1;
+                if it.computes > turns {
+                    (it.computes, it.at) = (0, it.at + 1);
+                }
+            }
+            Step::Receive(_) | Step::Timed(_) if !it.waits => {
+                it.waits = true;
+                it.looks = it.looks.next_multiple_of(2);
+                it.checks = it.checks.next_multiple_of(2);
+                if !self.begins_quietly {
+                    it.activity += 1;
+                }
+            }
+            Step::Receive(_) | Step::Timed(_) => self.look(me, step, size),
+        }
+    }
+
+    /// A step of a look: begin, a place, or the end.
+    fn look(&mut self, me: usize, step: Step, size: usize) {
+        let it = &mut self.all[me];
+        let Some(place) = it.place else {
+            it.looks |= 1;
+            it.checks |= 1;
+            (it.place, it.found, it.moved) = (Some(0), false, false);
+            return;
+        };
+        if place < size {
+            it.place = Some(place + 1);
+            // Tasks that wait for a message from there, then the wait itself.
+            if let Some(at) = it.tasks.iter().position(|(from, _)| *from == place)
+                && it.inbox[place] > 0
+            {
+                it.inbox[place] -= 1;
+                let (_, to) = it.tasks.remove(at);
+                if !self.tasks_are_quiet {
+                    it.activity += 1;
+                    it.moved = true;
+                }
+                self.all[to].inbox[me] += 1;
+                return;
+            }
+            if let Step::Receive(from) = step
+                && from == place
+                && it.inbox[place] > 0
+            {
+                it.inbox[place] -= 1;
+                it.found = true;
+            }
+            return;
+        }
+        it.place = None;
+        if let Step::Timed(checks) = step {
+            let since = *it.timer.get_or_insert(it.checks);
+            it.found = (it.checks - since) / 2 >= checks;
+            if !it.found && !self.timers_are_quiet {
+                it.activity += 1;
+            }
+        }
+        if it.found {
+            (it.waits, it.timer, it.at) = (false, None, it.at + 1);
+            it.activity += 1;
+        } else if !it.moved {
+            it.looks += 1;
+            it.checks += 1;
+        }
+    }
+
+    fn seen(&self, rank: usize) -> Seen {
+        let it = &self.all[rank];
+        match (it.at < it.script.len(), it.waits) {
+            (false, _) => Seen::Gone,
+            (true, false) => Seen::Open,
+            (true, true) => Seen::Passive {
+                activity: it.activity,
+                waits: vec![Looks {
+                    slot: 0,
+                    looks: it.looks,
+                    checks: it.checks,
+                }],
+            },
+        }
+    }
+
+    /// Whether it has ended or nothing would ever move, run to the end without sweeps.
+    fn goes_on(&mut self) -> bool {
+        let at = |world: &World| -> Vec<(usize, usize)> {
+            let places = world.all.iter().map(|it| (it.at, it.tasks.len()));
+            places.collect()
+        };
+        let before = at(self);
+        for _ in 0..400 {
+            for me in 0..self.all.len() {
+                self.step(me);
+            }
+        }
+        at(self) != before
+    }
+}
+
+const SIZE: usize = 3;
+
+/// A job of few steps, of which about half get stuck.
+fn world(seed: u64) -> World {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut all: Vec<Process> = (0..SIZE)
+        .map(|_| Process {
+            inbox: vec![0; SIZE],
+            ..Process::default()
+        })
+        .collect();
+    for _ in 0..2 + random.below(5) {
+        let (from, to) = (random.below(SIZE), random.below(SIZE));
+        if from == to {
+            continue;
+        }
+        match random.below(8) {
+            0 => all[from].script.push(Step::Compute(random.below(40))),
+            1 => all[from]
+                .script
+                .push(Step::Timed(1 + random.below(3) as u64)),
+            // A receive that nobody sends to.
+            2 => all[to].script.push(Step::Receive(from)),
+            3 => {
+                // By way of a task of a third one, which waits for something else.
+                let by = SIZE - from - to;
+                all[by].script.push(Step::Task(from, to));
+                all[from].script.push(Step::Send(by));
+                all[to].script.push(Step::Receive(by));
+                if random.below(2) == 0 {
+                    all[by].script.push(Step::Receive(to));
+                    all[to].script.push(Step::Send(by));
+                }
+            }
+            _ => {
+                all[from].script.push(Step::Send(to));
+                all[to].script.push(Step::Receive(from));
+            }
+        }
+    }
+    World {
+        random,
+        all,
+        begins_quietly: false,
+        tasks_are_quiet: false,
+        timers_are_quiet: false,
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, PartialEq, Eq)]
+enum Came {
+    /// A job was said to be stuck, and would have gone on.
+    FalseAlarm,
+    Stuck,
+    Ended,
+    /// Neither in so many steps.
+    Missed,
+}
+
+fn run(mut world: World, rules: Rules) -> Came {
+    let mut proof = Proof::by(rules);
+    let mut sweep = Vec::new();
+    // Some seeds sweep often, some seldom; some processes are slow.
+    let pace = 1 + world.random.below(12);
+    let slow = world.random.below(SIZE);
+    for _ in 0..6_000 {
+        let who = world.random.below(SIZE * pace + 1);
+        if who == SIZE * pace {
+            sweep.push(world.seen(sweep.len()));
+            if sweep.len() == SIZE && proof.sweep(&std::mem::take(&mut sweep)) {
+                return match world.goes_on() {
+                    true => Came::FalseAlarm,
+                    false => Came::Stuck,
+                };
+            }
+            continue;
+        }
+        let who = who % SIZE;
+        if who != slow || world.random.below(4) == 0 {
+            world.step(who);
+        }
+        if world.all.iter().all(|it| it.at == it.script.len()) {
+            return Came::Ended;
+        }
+    }
+    Came::Missed
+}
+
+const SEEDS: u64 = 30_000;
+/// A check is part of a look here.
+const ONE_LOOK: Rules = Rules { checks: 0, ..RULES };
+
+/// How often each came.
+fn count(rules: Rules, change: impl Fn(&mut World)) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for seed in 1..=SEEDS {
+        let mut world = world(seed);
+        change(&mut world);
+        counts[run(world, rules) as usize] += 1;
+    }
+    counts
+}
+
+#[test]
+fn no_job_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
+    // Without the second check, too: it is for what the model leaves out, comparisons of calls that a check may skip.
+    let [alarms, ..] = count(ONE_LOOK, |_| {});
+    assert_eq!(alarms, 0);
+    let [alarms, stuck, ended, missed] = count(RULES, |_| {});
+    assert_eq!((alarms, missed), (0, 0), "{stuck} stuck, {ended} ended");
+    assert!(
+        stuck > SEEDS as usize / 10 && ended > SEEDS as usize / 10,
+        "{stuck} {ended}"
+    );
+}
+
+/// Whether a proof that asks for less is wrong for some seed.
+fn is_wrong(rules: Rules, change: impl Fn(&mut World)) -> bool {
+    (1..=SEEDS).any(|seed| {
+        let mut world = world(seed);
+        change(&mut world);
+        run(world, rules) == Came::FalseAlarm
+    })
+}
+
+#[test]
+fn looks_are_needed() {
+    let rules = Rules {
+        looks: 0,
+        checks: 0,
+        ..RULES
+    };
+    assert!(is_wrong(rules, |_| {}));
+}
+
+#[test]
+fn looks_must_be_whole() {
+    let rules = Rules {
+        are_whole: false,
+        checks: 0,
+        ..RULES
+    };
+    assert!(is_wrong(rules, |_| {}));
+}
+
+#[test]
+fn looks_must_begin_after_all_were_seen_to_wait() {
+    let rules = Rules {
+        second: false,
+        checks: 1,
+        ..RULES
+    };
+    assert!(is_wrong(rules, |_| {}));
+}
+
+#[test]
+fn activity_must_be_the_same() {
+    let rules = Rules {
+        activity: false,
+        ..RULES
+    };
+    assert!(is_wrong(rules, |_| {}));
+}
+
+#[test]
+fn a_wait_that_begins_must_say_so() {
+    // The end of the wait before says so, too; that a wait has begun is lost with the sweep's first reading only.
+    let rules = Rules {
+        activity: false,
+        ..RULES
+    };
+    assert!(is_wrong(rules, |world| world.begins_quietly = true));
+}
+
+#[test]
+fn a_task_that_goes_on_must_say_so() {
+    assert!(is_wrong(ONE_LOOK, |world| world.tasks_are_quiet = true));
+}
+
+#[test]
+fn a_timer_that_runs_must_say_so() {
+    assert!(is_wrong(ONE_LOOK, |world| world.timers_are_quiet = true));
+}

@@ -1,0 +1,214 @@
+//! The proof that nothing can move, from what sweeps over all ranks have found (`docs/verdict.md`).
+//!
+//! Invariant: no clock decides anything here. What is proved is that every wait has looked again, everywhere, after all ranks were seen to wait
+//! at one time, and that nothing has moved in between.
+
+use oxmpi::queue::looks::whole;
+
+/// A wait, as a sweep has found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    pub slot: u32,
+    pub looks: u64,
+    pub checks: u64,
+}
+
+/// A rank, as a sweep has found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// It may do something, or nobody knows.
+    Open,
+    /// It has ended, and the others can know that.
+    Gone,
+    /// All of its threads that may call MPI wait.
+    Passive { activity: u64, waits: Vec<Looks> },
+}
+
+/// What a proof takes. The model tries with less, and must find each of them needed.
+#[derive(Clone, Copy)]
+pub struct Rules {
+    /// Whole looks of each wait.
+    pub looks: u64,
+    /// Whole liveness checks of each wait.
+    pub checks: u64,
+    /// Whether looks are counted from the second sweep on, and not from the first.
+    pub second: bool,
+    /// Whether a look counts only if it began and ended in between.
+    pub are_whole: bool,
+    /// Whether activity is compared.
+    pub activity: bool,
+}
+
+pub const RULES: Rules = Rules {
+    looks: 1,
+    checks: 2,
+    second: true,
+    are_whole: true,
+    activity: true,
+};
+
+/// The sweeps so far.
+pub struct Proof {
+    rules: Rules,
+    /// The first sweep that found what all since then have found.
+    first: Option<Vec<Seen>>,
+    /// The sweep from which on looks are counted.
+    second: Option<Vec<Seen>>,
+}
+
+impl Default for Proof {
+    fn default() -> Proof {
+        Proof::by(RULES)
+    }
+}
+
+impl Proof {
+    pub fn by(rules: Rules) -> Proof {
+        Proof {
+            rules,
+            first: None,
+            second: None,
+        }
+    }
+
+    /// Whether all waited in the last sweep.
+    pub fn has_begun(&self) -> bool {
+        self.first.is_some()
+    }
+
+    /// Begins anew.
+    pub fn forget(&mut self) {
+        (self.first, self.second) = (None, None);
+    }
+
+    /// The next sweep. True: nothing can move any more, proved.
+    pub fn sweep(&mut self, all: &[Seen]) -> bool {
+        if all.is_empty() || all.contains(&Seen::Open) {
+            self.forget();
+            return false;
+        }
+        // The job is over, or about to be.
+        if all.iter().all(|rank| *rank == Seen::Gone) {
+            return false;
+        }
+        let is_same = |before: &Vec<Seen>| self.are_same(before, all);
+        if !self.first.as_ref().is_some_and(is_same) {
+            self.first = Some(all.to_vec());
+            self.second = (!self.rules.second).then(|| all.to_vec());
+            return false;
+        }
+        match &self.second {
+            Some(before) => self.have_looked(before, all),
+            None => {
+                self.second = Some(all.to_vec());
+                false
+            }
+        }
+    }
+
+    /// Whether nothing has moved between two sweeps.
+    fn are_same(&self, before: &[Seen], now: &[Seen]) -> bool {
+        let is_same = |(before, now): (&Seen, &Seen)| match (before, now) {
+            (Seen::Gone, Seen::Gone) => true,
+            (
+                Seen::Passive {
+                    activity: a,
+                    waits: before,
+                },
+                Seen::Passive {
+                    activity: b,
+                    waits: now,
+                },
+            ) => {
+                let slots =
+                    |waits: &[Looks]| -> Vec<u32> { waits.iter().map(|wait| wait.slot).collect() };
+                (a == b || !self.rules.activity) && slots(before) == slots(now)
+            }
+            _ => false,
+        };
+        before.len() == now.len() && before.iter().zip(now).all(is_same)
+    }
+
+    /// Whether every wait has looked and checked in between.
+    fn have_looked(&self, before: &[Seen], now: &[Seen]) -> bool {
+        let rules = self.rules;
+        let count = |before: u64, now: u64| match rules.are_whole {
+            true => whole(before, now),
+            false => now.saturating_sub(before),
+        };
+        let has_looked = |(before, now): (&Looks, &Looks)| {
+            count(before.looks, now.looks) >= rules.looks
+                && count(before.checks, now.checks) >= rules.checks
+        };
+        before.iter().zip(now).all(|pair| match pair {
+            (Seen::Passive { waits: before, .. }, Seen::Passive { waits: now, .. }) => {
+                before.iter().zip(now).all(has_looked)
+            }
+            _ => true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passive(activity: u64, looks: u64, checks: u64) -> Seen {
+        let slot = 0;
+        Seen::Passive {
+            activity,
+            waits: vec![Looks {
+                slot,
+                looks,
+                checks,
+            }],
+        }
+    }
+
+    fn prove(sweeps: &[[Seen; 2]]) -> Vec<bool> {
+        let mut proof = Proof::default();
+        sweeps.iter().map(|all| proof.sweep(all)).collect()
+    }
+
+    #[test]
+    fn three_sweeps_with_looks_in_between_are_a_proof() {
+        let at = |looks, checks| [passive(1, looks, checks), passive(5, looks, checks)];
+        assert_eq!(prove(&[at(0, 0), at(0, 0), at(2, 4)]), [false, false, true]);
+        // Looks before the second sweep are none.
+        assert_eq!(
+            prove(&[at(0, 0), at(2, 4), at(2, 4), at(3, 7), at(4, 8)]),
+            [false, false, false, false, true]
+        );
+        // A check that had begun before is none either.
+        assert_eq!(
+            prove(&[at(0, 1), at(0, 1), at(8, 4), at(8, 6)]),
+            [false, false, false, true]
+        );
+    }
+
+    #[test]
+    fn what_moves_begins_a_proof_anew() {
+        let first = [passive(1, 0, 0), passive(5, 0, 0)];
+        let moved = [passive(1, 9, 9), passive(6, 9, 9)];
+        let later = [passive(1, 12, 14), passive(6, 12, 14)];
+        let sweeps = [first.clone(), first.clone(), moved.clone(), moved, later];
+        assert_eq!(prove(&sweeps), [false, false, false, false, true]);
+        let open = [passive(1, 4, 4), Seen::Open];
+        let after = [passive(1, 8, 8), passive(5, 8, 8)];
+        assert_eq!(
+            prove(&[first.clone(), first.clone(), open, after]),
+            [false; 4]
+        );
+        let gone = [passive(1, 4, 4), Seen::Gone];
+        assert_eq!(prove(&[first.clone(), first, gone]), [false; 3]);
+    }
+
+    #[test]
+    fn who_has_ended_is_not_waited_for_but_a_job_that_has_ended_is_not_stuck() {
+        let at = |looks| [passive(1, looks, looks), Seen::Gone];
+        assert_eq!(prove(&[at(0), at(0), at(4)]), [false, false, true]);
+        let over = || [Seen::Gone, Seen::Gone];
+        assert_eq!(prove(&[over(), over(), over()]), [false; 3]);
+        assert!(!Proof::default().sweep(&[]));
+    }
+}

@@ -1,0 +1,421 @@
+//! What is said of a job that is stuck: who waits in what, for whom, and which messages are there that nobody has asked for.
+
+use oxmpi::transport::slots::{Message, View};
+use oxmpi::transport::waits::{Kind, Object, Wait, Whom};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write;
+
+/// Lines of each kind.
+const LINES: usize = 16;
+
+/// A wait of a thread.
+struct Waiting {
+    rank: usize,
+    function: String,
+    wait: Wait,
+    messages: Vec<Message>,
+    /// Where in the program, if that is known.
+    place: String,
+}
+
+/// All that wait.
+pub struct Stuck {
+    waiting: Vec<Waiting>,
+    /// Those that have ended.
+    gone: BTreeSet<usize>,
+}
+
+impl Stuck {
+    /// By rank; `None`: it has ended. `places`: of all waits of all ranks, in their order.
+    pub fn of(views: &[Option<View>], places: Vec<String>) -> Stuck {
+        let mut places = places.into_iter();
+        let gone = (0..views.len()).filter(|rank| views[*rank].is_none());
+        let all = views.iter().enumerate();
+        let all = all.flat_map(|(rank, view)| view.iter().map(move |view| (rank, view)));
+        let all = all.flat_map(|(rank, view)| view.waits.iter().map(move |shown| (rank, shown)));
+        let waiting = all.map(|(rank, shown)| Waiting {
+            rank,
+            function: shown.waits.function.to_string(),
+            wait: shown.waits.wait.clone(),
+            messages: shown.messages.clone(),
+            place: places.next().unwrap_or_default(),
+        });
+        Stuck {
+            waiting: waiting.collect(),
+            gone: gone.collect(),
+        }
+    }
+
+    /// Several lines.
+    pub fn text(&self) -> String {
+        let mut text = String::from(
+            "mpiexec: the job is stuck: no rank can go on (proved: every rank waits, and nothing is under way)\n",
+        );
+        let mut add = |lines: Vec<String>| {
+            let more = lines.len().saturating_sub(LINES);
+            for line in lines.into_iter().take(LINES) {
+                let _ = writeln!(text, "  {line}");
+            }
+            if more > 0 {
+                let _ = writeln!(text, "  and {more} more lines like these");
+            }
+        };
+        add(self.groups());
+        add(self.why().into_iter().collect());
+        add(self.unexpected());
+        text
+    }
+
+    /// Ranks that wait alike, in a line.
+    fn groups(&self) -> Vec<String> {
+        let mut groups: Vec<([String; 2], BTreeSet<usize>)> = Vec::new();
+        for waiting in &self.waiting {
+            let what = [
+                described(&waiting.function, &waiting.wait),
+                waiting.place.clone(),
+            ];
+            match groups.iter_mut().find(|(other, _)| *other == what) {
+                Some((_, ranks)) => {
+                    ranks.insert(waiting.rank);
+                }
+                None => groups.push((what, BTreeSet::from([waiting.rank]))),
+            }
+        }
+        if !self.gone.is_empty() {
+            groups.push((["ended".to_owned(), String::new()], self.gone.clone()));
+        }
+        let lines: Vec<[String; 3]> = groups
+            .into_iter()
+            .map(|([what, place], ranks)| [format!("{}:", named(&ranks)), what, place])
+            .collect();
+        let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
+        let widths = [0, 1].map(|at| width(at).unwrap_or(0));
+        let line = |[ranks, what, place]: &[String; 3]| {
+            let line = format!("{ranks:0$} {what:1$}  {place}", widths[0], widths[1]);
+            line.trim_end().to_owned()
+        };
+        lines.iter().map(line).collect()
+    }
+
+    /// The processes that a rank waits for, where they are known.
+    fn awaited(&self) -> BTreeMap<usize, BTreeSet<usize>> {
+        let mut all: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for waiting in &self.waiting {
+            if let Whom::Some(some) = &waiting.wait.whom {
+                let awaited = all.entry(waiting.rank).or_default();
+                awaited.extend(some.iter().map(|process| *process as usize));
+            }
+        }
+        all
+    }
+
+    /// The shortest circle of ranks that wait for each other, or who is missing.
+    fn why(&self) -> Option<String> {
+        let awaited = self.awaited();
+        let circles = awaited.keys().filter_map(|rank| circle(&awaited, *rank));
+        if let Some(circle) = circles.min_by_key(Vec::len) {
+            let first = circle[0];
+            if circle.len() == 1 {
+                return Some(format!("rank {first} waits for itself"));
+            }
+            let mut line = format!("rank {first}");
+            for rank in circle.iter().skip(1).chain([&first]) {
+                let _ = write!(line, " waits for rank {rank}, which");
+            }
+            let end = line.len() - ", which".len();
+            line.truncate(end);
+            return Some(line);
+        }
+        // Whoever is waited for and not in the same operation.
+        let is_at = |rank: usize, object: Object| {
+            let mut of_rank = self.waiting.iter().filter(|other| other.rank == rank);
+            of_rank.any(|other| other.wait.object == object)
+        };
+        for waiting in self
+            .waiting
+            .iter()
+            .filter(|it| it.wait.object != Object::None)
+        {
+            let Whom::Some(some) = &waiting.wait.whom else {
+                continue;
+            };
+            let missing = some.iter().map(|process| *process as usize);
+            let missing: BTreeSet<usize> = missing
+                .filter(|rank| !is_at(*rank, waiting.wait.object))
+                .collect();
+            if !missing.is_empty() {
+                let have_ended = missing.iter().all(|rank| self.gone.contains(rank));
+                let verb = match (have_ended, self.function_of(&missing)) {
+                    (true, _) if missing.len() == 1 => "has ended".to_owned(),
+                    (true, _) => "have ended".to_owned(),
+                    (false, Some(function)) => format!("waits in {function}"),
+                    (false, None) => "wait elsewhere".to_owned(),
+                };
+                let (rank, missing) = (waiting.rank, named(&missing));
+                return Some(format!("rank {rank} waits for {missing}, which {verb}"));
+            }
+        }
+        None
+    }
+
+    /// Of one rank with one wait.
+    fn function_of(&self, ranks: &BTreeSet<usize>) -> Option<&str> {
+        let mut waits = self.waiting.iter().filter(|it| ranks.contains(&it.rank));
+        let first = waits.next()?;
+        waits.next().is_none().then_some(&first.function)
+    }
+
+    /// Messages that were sent to ranks that wait, and that they do not want.
+    fn unexpected(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for waiting in &self.waiting {
+            for message in &waiting.messages {
+                let Message {
+                    source,
+                    tag,
+                    context,
+                    bytes,
+                } = *message;
+                let title = self.title_of(context);
+                let rank = waiting.rank;
+                let line = format!(
+                    "rank {rank} has a message that no receive asks for: from {source}, tag {tag}, {title} ({bytes} bytes)"
+                );
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+        }
+        lines
+    }
+
+    /// What messages' communicator is called, if somebody waits there.
+    fn title_of(&self, context: u32) -> String {
+        let mut waits = self.waiting.iter().map(|waiting| &waiting.wait);
+        let of_context = |wait: &&Wait| {
+            let Object::Communicator(birth) = wait.object else {
+                return false;
+            };
+            [birth as u32, (birth >> 32) as u32].contains(&context) && !wait.name.is_empty()
+        };
+        match waits.find(of_context) {
+            Some(wait) => title(wait),
+            None => format!("another communicator (context {context})"),
+        }
+    }
+}
+
+/// The shortest circle that a rank is in, itself first.
+fn circle(awaited: &BTreeMap<usize, BTreeSet<usize>>, first: usize) -> Option<Vec<usize>> {
+    let mut before = BTreeMap::new();
+    let mut queue = VecDeque::from([first]);
+    while let Some(rank) = queue.pop_front() {
+        for next in awaited.get(&rank).into_iter().flatten() {
+            if *next == first {
+                let mut way = vec![rank];
+                while let Some(rank) = way.last().and_then(|rank| before.get(rank)) {
+                    way.push(*rank);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if !before.contains_key(next) {
+                before.insert(*next, rank);
+                queue.push_back(*next);
+            }
+        }
+    }
+    None
+}
+
+/// "rank 3", "ranks 0, 2-5".
+fn named(ranks: &BTreeSet<usize>) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for rank in ranks {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *rank => *last = *rank,
+            _ => ranges.push((*rank, *rank)),
+        }
+    }
+    let range = |(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
+    };
+    let ranges: Vec<String> = ranges.iter().map(range).collect();
+    let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+    format!("{word} {}", ranges.join(", "))
+}
+
+/// What the object of a wait is called.
+fn title(wait: &Wait) -> String {
+    let name = wait.name.replace(char::is_control, "?");
+    match (wait.object, name.is_empty()) {
+        (Object::None, _) => String::new(),
+        (_, false) => name,
+        (Object::Window(_), _) => "a window".to_owned(),
+        (Object::File(_), _) => "a file".to_owned(),
+        (Object::Communicator(_), _) => "a communicator without a name".to_owned(),
+    }
+}
+
+/// A wait in words.
+fn described(function: &str, wait: &Wait) -> String {
+    let number = |number: i32, any: &str| match number {
+        0.. => number.to_string(),
+        _ => any.to_owned(),
+    };
+    let title = title(wait);
+    let on = match title.is_empty() {
+        true => String::new(),
+        false => format!(" on {title}"),
+    };
+    let message = |direction: &str| {
+        let (peer, tag) = (number(wait.peer, "any rank"), number(wait.tag, "any"));
+        format!("{direction} {peer}, tag {tag}, {title}")
+    };
+    let is_wait = function.starts_with("MPI_Wait");
+    match wait.kind {
+        Kind::Receive if is_wait => format!("{function} for a message {}", message("from")),
+        Kind::Send if is_wait => format!("{function} for a send {}", message("to")),
+        Kind::Partitioned => format!("{function} for partitions {}", message("of")),
+        Kind::Receive | Kind::Probe => format!("{function} {}", message("from")),
+        Kind::Send => format!("{function} {}", message("to")),
+        Kind::Collective if is_wait => format!("{function} for a nonblocking operation{on}"),
+        Kind::Collective if function == "MPI_Finalize" => function.to_owned(),
+        Kind::Lock if wait.peer >= 0 => format!("{function} of target {}{on}", wait.peer),
+        Kind::Epoch if wait.peer >= 0 => {
+            format!("{function} for MPI_Win_post of rank {}{on}", wait.peer)
+        }
+        Kind::Requests => format!("{function} for one of several requests"),
+        _ => format!("{function}{on}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxmpi::transport::slots::Shown;
+    use oxmpi::transport::waits::Waits;
+
+    fn view(function: &'static str, wait: Wait) -> Option<View> {
+        Some(View {
+            waiting: 1,
+            waits: vec![Shown {
+                slot: 0,
+                looks: 0,
+                checks: 0,
+                waits: Waits {
+                    function: function.into(),
+                    wait,
+                    ..Waits::default()
+                },
+                sites: [0; 8],
+                messages: Vec::new(),
+            }],
+            ..View::default()
+        })
+    }
+
+    fn receive(from: u32, tag: i32) -> Wait {
+        Wait {
+            object: Object::Communicator(4 << 32 | 4),
+            peer: from as i32,
+            tag,
+            context: 4,
+            name: "MPI_COMM_WORLD".into(),
+            ..Wait::of(Kind::Receive, Whom::of([from]))
+        }
+    }
+
+    fn barrier(of: impl IntoIterator<Item = u32>) -> Wait {
+        Wait {
+            object: Object::Communicator(9),
+            name: "grid".into(),
+            ..Wait::of(Kind::Collective, Whom::of(of))
+        }
+    }
+
+    #[test]
+    fn a_circle_and_a_message_with_another_tag_are_named() {
+        let mut waits_in_recv = view("MPI_Recv", receive(3, 9)).unwrap();
+        waits_in_recv.waits[0].messages = vec![Message {
+            source: 3,
+            tag: 8,
+            context: 4,
+            bytes: 64,
+        }];
+        let all = [
+            view("MPI_Allreduce", barrier([1])),
+            Some(waits_in_recv),
+            view("MPI_Allreduce", barrier([1])),
+            view("MPI_Allreduce", barrier([1])),
+        ];
+        let places = ["solver.c:214 in residual", "halo.c:88 in exchange"];
+        let places = [0, 1, 0, 0].map(|at: usize| places[at].to_owned());
+        let text = Stuck::of(&all, places.into()).text();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "  ranks 0, 2, 3: MPI_Allreduce on grid                   solver.c:214 in residual",
+                "  rank 1:        MPI_Recv from 3, tag 9, MPI_COMM_WORLD  halo.c:88 in exchange",
+                "  rank 1 waits for rank 3, which waits for rank 1",
+                "  rank 1 has a message that no receive asks for: from 3, tag 8, MPI_COMM_WORLD (64 bytes)",
+            ]
+        );
+    }
+
+    #[test]
+    fn who_is_missing_is_named() {
+        let all = [
+            view("MPI_Barrier", barrier([2])),
+            view("MPI_Barrier", barrier([2])),
+            view("MPI_Wait", receive(3, 1)),
+            None,
+        ];
+        let text = Stuck::of(&all, Vec::new()).text();
+        assert!(
+            text.contains("rank 0 waits for rank 2, which waits in MPI_Wait"),
+            "{text}"
+        );
+        assert!(
+            text.contains("rank 3:      ended") || text.contains("rank 3:   "),
+            "{text}"
+        );
+        assert!(
+            text.contains("MPI_Wait for a message from 3, tag 1"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_shortest_circle_is_found() {
+        let awaited = |all: &[(usize, &[usize])]| -> BTreeMap<usize, BTreeSet<usize>> {
+            all.iter()
+                .map(|(rank, whom)| (*rank, whom.iter().copied().collect()))
+                .collect()
+        };
+        let all = awaited(&[(0, &[1, 2]), (1, &[2]), (2, &[0])]);
+        assert_eq!(circle(&all, 0), Some(vec![0, 2]));
+        assert_eq!(circle(&all, 1), Some(vec![1, 2, 0]));
+        assert_eq!(circle(&awaited(&[(0, &[0])]), 0), Some(vec![0]));
+        assert_eq!(circle(&awaited(&[(0, &[1])]), 0), None);
+    }
+
+    #[test]
+    fn ranks_are_named_in_ranges() {
+        let set = |ranks: &[usize]| named(&ranks.iter().copied().collect());
+        assert_eq!(set(&[3]), "rank 3");
+        assert_eq!(set(&[0, 2, 3, 4, 7, 8]), "ranks 0, 2-4, 7, 8");
+    }
+
+    #[test]
+    fn of_many_lines_some_are_said() {
+        let all: Vec<_> = (0..40)
+            .map(|rank| view("MPI_Recv", receive(rank + 1, 0)))
+            .collect();
+        let text = Stuck::of(&all, Vec::new()).text();
+        assert!(text.contains("and 24 more lines like these"), "{text}");
+    }
+}

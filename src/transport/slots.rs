@@ -1,0 +1,426 @@
+//! What the threads of a process wait for, on its status page: a slot for each thread whose wait is no longer short, and what mpiexec needs to
+//! prove that no wait of a job will end (`docs/verdict.md`).
+//!
+//! Invariants: `activity` changes with each begin and end of a wait here, and whenever a look of one has moved something; a slot is written by
+//! the thread that has it.
+
+use super::waits::{self, LOOKS, Record, Wait, Waits};
+use crate::os::monotonic_nanoseconds;
+use crate::queue::looks::Looks;
+use crate::queue::shape::{self, shape};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// Threads whose waits are shown one by one.
+pub const SLOTS: usize = 8;
+/// Addresses of callers.
+pub const SITES: usize = crate::os::sites::MOST;
+/// Unexpected messages that a wait shows.
+pub const MESSAGES: usize = 4;
+
+/// Of a message that is there and that no receive has asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// Rank in the communicator.
+    pub source: i32,
+    pub tag: i32,
+    pub context: u32,
+    /// At most what a word holds.
+    pub bytes: u32,
+}
+
+/// The wait of a thread.
+#[derive(Default)]
+#[repr(C)]
+pub struct Slot {
+    /// Whole looks, at begin and end: odd in one.
+    looks: Looks,
+    /// Liveness checks alike.
+    checks: Looks,
+    record: Record,
+    /// Where the program is, by return addresses; 0: no more.
+    sites: [AtomicU64; SITES],
+    messages: [[AtomicU32; 4]; MESSAGES],
+    /// How many of them there are.
+    shown: AtomicU32,
+    _pad: u32,
+}
+
+/// See the module.
+#[derive(Default)]
+#[repr(C)]
+pub struct Slots {
+    activity: AtomicU64,
+    /// CLOCK_MONOTONIC nanoseconds when the last wait was over or the rank joined.
+    idle_since: AtomicU64,
+    /// Threads that wait, also those that found no slot.
+    waiting: AtomicU32,
+    /// The slots in use, a set of bits.
+    taken: AtomicU32,
+    /// What threads of the library's own have to do.
+    busy: AtomicU32,
+    /// Threads of the library's own: never more than there are.
+    pub own_threads: AtomicU32,
+    /// 0: unknown; 1: the program has one thread in the library at a time; 2: more.
+    level: AtomicU32,
+    /// Not zero: somebody outside this host's part of the job may send something.
+    open: AtomicU32,
+    /// When the last wait began.
+    queues: [AtomicU32; 3],
+    _pad: u32,
+    slots: [Slot; SLOTS],
+}
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    waits::SHAPE,
+    shape!(Slot {
+        looks,
+        checks,
+        record,
+        sites,
+        messages,
+        shown,
+        _pad
+    }),
+    shape!(Slots {
+        activity,
+        idle_since,
+        waiting,
+        taken,
+        busy,
+        own_threads,
+        level,
+        open,
+        queues,
+        _pad,
+        slots
+    }),
+]);
+
+/// A wait as a reader has found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub slot: u32,
+    pub looks: u64,
+    pub checks: u64,
+    pub waits: Waits,
+    pub sites: [u64; SITES],
+    pub messages: Vec<Message>,
+}
+
+/// All of it, as a reader has found it at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    pub activity: u64,
+    pub waiting: u32,
+    pub busy: u32,
+    pub own_threads: u32,
+    pub level: u32,
+    pub open: bool,
+    pub waits: Vec<Shown>,
+}
+
+impl Slots {
+    /// The rank has joined.
+    pub fn join(&self, now: u64) {
+        self.idle_since.store(now, Ordering::Relaxed);
+    }
+
+    /// The program may have several threads in the library at once, or one.
+    pub fn allow(&self, several: bool) {
+        self.level
+            .fetch_max(1 + u32::from(several), Ordering::Relaxed);
+    }
+
+    /// Somebody outside may end waits from now on.
+    pub fn set_open(&self) {
+        self.open.store(1, Ordering::Relaxed);
+    }
+
+    /// Shows a wait of this thread; its slot, if there is one.
+    pub fn begin(&self, waits: &Waits) -> Option<usize> {
+        for (word, number) in self.queues.iter().zip(waits.queues) {
+            word.store(number, Ordering::Relaxed);
+        }
+        let slot = self.take();
+        if let Some(slot) = slot {
+            let slot = &self.slots[slot];
+            slot.end_of_last();
+            slot.record.write(waits);
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.stir();
+        slot
+    }
+
+    fn take(&self) -> Option<usize> {
+        let free = |taken: u32| Some((!taken).trailing_zeros() as usize).filter(|at| *at < SLOTS);
+        let taken = self
+            .taken
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| {
+                free(taken).map(|at| taken | 1 << at)
+            });
+        taken.ok().and_then(free)
+    }
+
+    /// Describes a wait anew.
+    pub fn renew(&self, slot: usize, waits: &Waits) {
+        self.slots[slot].record.write(waits);
+    }
+
+    /// The wait is over.
+    pub fn end(&self, slot: Option<usize>) {
+        // First: who still sees the wait sees that something moves.
+        self.stir();
+        self.idle_since
+            .store(monotonic_nanoseconds(), Ordering::Relaxed);
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        if let Some(slot) = slot {
+            self.taken.fetch_and(!(1 << slot), Ordering::AcqRel);
+        }
+    }
+
+    /// Something moves.
+    pub fn stir(&self) {
+        self.activity.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// A thread of the library's own has something to do, until [`Slots::rest`].
+    pub fn work(&self) {
+        self.busy.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// That is done.
+    pub fn rest(&self) {
+        self.stir();
+        self.busy.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// A look begins: from here on all is seen that was stored before somebody read this slot without it.
+    pub fn begin_look(&self, slot: usize) {
+        self.slots[slot].looks.begin();
+    }
+
+    /// It was whole, and has found nothing and moved nothing.
+    pub fn end_look(&self, slot: usize) {
+        self.slots[slot].looks.end();
+    }
+
+    pub fn begin_check(&self, slot: usize) {
+        self.slots[slot].checks.begin();
+    }
+
+    pub fn end_check(&self, slot: usize) {
+        self.slots[slot].checks.end();
+    }
+
+    /// Where the program is.
+    pub fn set_sites(&self, slot: usize, sites: &[u64; SITES]) {
+        for (word, site) in self.slots[slot].sites.iter().zip(sites) {
+            word.store(*site, Ordering::Relaxed);
+        }
+    }
+
+    /// Messages that are there and may have been meant for this wait.
+    pub fn set_messages(&self, slot: usize, messages: &[Message]) {
+        let slot = &self.slots[slot];
+        slot.shown.store(0, Ordering::Relaxed);
+        for (words, message) in slot.messages.iter().zip(messages) {
+            let numbers = [
+                message.source as u32,
+                message.tag as u32,
+                message.context,
+                message.bytes,
+            ];
+            for (word, number) in words.iter().zip(numbers) {
+                word.store(number, Ordering::Relaxed);
+            }
+        }
+        let shown = messages.len().min(MESSAGES) as u32;
+        slot.shown.store(shown, Ordering::Release);
+    }
+
+    /// The longest wait and how many there are. `None`: the process has stopped or ended while it wrote.
+    pub fn longest(&self) -> Option<Waits> {
+        let view = (0..LOOKS).find_map(|_| self.look().ok());
+        // A process that moves all the time is shown as it is found.
+        let view = view.or_else(|| self.look().err().flatten())?;
+        let queues = std::array::from_fn(|at| self.queues[at].load(Ordering::Relaxed));
+        let longest = view.waits.into_iter().min_by_key(|shown| shown.waits.since);
+        Some(match longest {
+            Some(longest) => Waits {
+                threads: view.waiting.max(1),
+                queues,
+                ..longest.waits
+            },
+            None => Waits {
+                since: self.idle_since.load(Ordering::Relaxed),
+                queues,
+                ..Waits::default()
+            },
+        })
+    }
+
+    /// All of it at one time. `None`: it changes just now.
+    pub fn read(&self) -> Option<View> {
+        Looks::prepare();
+        self.look().ok()
+    }
+
+    /// `Err`: it has changed meanwhile; with what was found, if each wait was found whole.
+    fn look(&self) -> Result<View, Option<View>> {
+        // Acquire: pairs with `stir`, whoever stirs before what it does.
+        let activity = self.activity.load(Ordering::Acquire);
+        let taken = self.taken.load(Ordering::Acquire);
+        let mut waits = Vec::new();
+        for slot in (0..SLOTS).filter(|slot| taken >> slot & 1 != 0) {
+            waits.push(self.slots[slot].look(slot as u32).ok_or(None)?);
+        }
+        let view = View {
+            activity,
+            waiting: self.waiting.load(Ordering::Acquire),
+            busy: self.busy.load(Ordering::Acquire),
+            own_threads: self.own_threads.load(Ordering::Acquire),
+            level: self.level.load(Ordering::Acquire),
+            open: self.open.load(Ordering::Acquire) != 0,
+            waits,
+        };
+        // All that was read was read before this.
+        fence(Ordering::Acquire);
+        match self.activity.load(Ordering::Relaxed) == activity {
+            true => Ok(view),
+            false => Err(Some(view)),
+        }
+    }
+}
+
+impl Slot {
+    /// Of the thread that had it before.
+    fn end_of_last(&self) {
+        self.looks.pass_on();
+        self.checks.pass_on();
+        self.sites
+            .iter()
+            .for_each(|site| site.store(0, Ordering::Relaxed));
+        self.shown.store(0, Ordering::Relaxed);
+    }
+
+    fn look(&self, slot: u32) -> Option<Shown> {
+        let load = |word: &AtomicU32| word.load(Ordering::Relaxed);
+        // First: what was moved in these looks shows in the activity that is read later.
+        let looks = self.looks.read();
+        let checks = self.checks.read();
+        let waits = self.record.read()?;
+        let shown = (self.shown.load(Ordering::Acquire) as usize).min(MESSAGES);
+        let messages = self.messages[..shown].iter();
+        Some(Shown {
+            slot,
+            looks,
+            checks,
+            waits,
+            sites: std::array::from_fn(|at| self.sites[at].load(Ordering::Relaxed)),
+            messages: messages
+                .map(|[source, tag, context, bytes]| Message {
+                    source: load(source) as i32,
+                    tag: load(tag) as i32,
+                    context: load(context),
+                    bytes: load(bytes),
+                })
+                .collect(),
+        })
+    }
+}
+
+impl Wait {
+    /// Whether somebody outside the job may end it, or this process itself.
+    pub fn is_open(&self) -> bool {
+        use waits::{Kind, Whom};
+        let is_outside = matches!(self.whom, Whom::Outside | Whom::Nobody);
+        let by_others = matches!(
+            self.kind,
+            Kind::Other | Kind::Generalized | Kind::Target | Kind::Connection
+        );
+        is_outside || by_others
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::transport::waits::{Kind, Whom};
+
+    fn wait(process: u32, since: u64) -> Waits {
+        Waits {
+            threads: 1,
+            since,
+            function: "MPI_Recv".into(),
+            wait: Wait::of(Kind::Receive, Whom::of([process])),
+            ..Waits::default()
+        }
+    }
+
+    #[test]
+    fn the_longest_wait_is_shown_that_is_not_over() {
+        let slots = Slots::default();
+        let shown = || {
+            let waits = slots.longest().unwrap();
+            (waits.threads, waits.wait.whom)
+        };
+        let first = slots.begin(&wait(7, 1));
+        let second = slots.begin(&wait(8, 2));
+        assert_eq!(shown(), (2, Whom::of([7])));
+        slots.end(first);
+        assert_eq!(shown(), (1, Whom::of([8])));
+        let third = slots.begin(&wait(9, 3));
+        assert_eq!((shown().1, third), (Whom::of([8]), first));
+        slots.end(second);
+        slots.end(third);
+        assert_eq!(shown().0, 0);
+        assert_ne!(slots.longest().unwrap().since, 3);
+    }
+
+    #[test]
+    fn each_begin_and_end_is_activity_and_more_threads_than_slots_are_counted() {
+        let slots = Slots::default();
+        let mut last = slots.read().unwrap().activity;
+        let mut has_changed = || {
+            let activity = slots.read().unwrap().activity;
+            std::mem::replace(&mut last, activity) != activity
+        };
+        let all: Vec<_> = (0..SLOTS as u64 + 2)
+            .map(|at| {
+                let slot = slots.begin(&wait(at as u32, at));
+                assert!(has_changed());
+                slot
+            })
+            .collect();
+        let view = slots.read().unwrap();
+        assert_eq!(
+            (view.waiting as usize, view.waits.len()),
+            (SLOTS + 2, SLOTS)
+        );
+        for slot in all {
+            slots.end(slot);
+            assert!(has_changed());
+        }
+        assert!(slots.read().unwrap().waits.is_empty());
+    }
+
+    #[test]
+    fn what_is_shown_of_messages_is_read() {
+        let slots = Slots::default();
+        let slot = slots.begin(&wait(1, 1)).unwrap();
+        let message = Message {
+            source: 3,
+            tag: -1,
+            context: 4,
+            bytes: 64,
+        };
+        slots.set_messages(slot, &[message; MESSAGES + 1]);
+        let shown = slots.read().unwrap().waits.remove(0);
+        assert_eq!(shown.messages, vec![message; MESSAGES]);
+        slots.end(Some(slot));
+        slots.begin(&wait(1, 1));
+        assert!(slots.read().unwrap().waits[0].messages.is_empty());
+    }
+}
