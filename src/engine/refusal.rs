@@ -107,6 +107,10 @@ impl Engine {
         let refuses = self.refuses;
         let request = self.requests.at(index);
         request.answer = Answer::Refused;
+        if self.ends_refused(index) {
+            return;
+        }
+        let request = self.requests.at(index);
         if !refuses && !request.detached {
             return;
         }
