@@ -287,7 +287,8 @@ pub fn null(name: &str) -> Result<()> {
 
 /// The handler for errors of no object.
 fn action_of_the_process() -> Action {
-    let handlers = [comm::SELF, comm::WORLD].map(|handle| comm::find(handle).map(|c| &c.errhandler));
+    let handlers =
+        [comm::SELF, comm::WORLD].map(|handle| comm::find(handle).map(|c| &c.errhandler));
     let set = |handler: &&Attached| !handler.is(errhandler::ERRORS_ARE_FATAL);
     let handler = handlers.into_iter().flatten().find(set);
     handler.map_or(Action::EndJob, Attached::action)

@@ -12,7 +12,7 @@ use super::agreements::news_key;
 use super::{Comm, TABLE, for_each, me};
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
-use crate::engine::{self, failures, liveness, tasks};
+use crate::engine::{self, failures, liveness, tasks, wait};
 use crate::error::Result;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, deaths};
@@ -49,9 +49,12 @@ impl Comm {
         self.set_revoked();
     }
 
-    /// As [`Comm::is_revoked`], of whom this process has only to look for it.
+    /// MPIX_Comm_is_revoked: as [`Comm::is_revoked`], with a look at what has come.
     pub fn is_found_revoked(&self) -> bool {
-        look();
+        if !self.is_revoked() {
+            drop(wait::poll());
+            look();
+        }
         self.is_revoked()
     }
 
@@ -105,7 +108,9 @@ impl Comm {
             return;
         };
         let size = circle.len();
-        let distances = (0..).map(|power| 1usize << power).take_while(|far| *far < size);
+        let distances = (0..)
+            .map(|power| 1usize << power)
+            .take_while(|far| *far < size);
         for place in distances.flat_map(|far| [at + far, at + size - far]) {
             let (process, context) = circle[place % size];
             if process != me() && !(is_told && engine::shares_memory(process)) {
@@ -120,7 +125,9 @@ impl Comm {
         let desks = transport::desks().filter(|desks| desks.revocations() != 0);
         let is_told = || {
             let key = desks.and_then(|_| news_key(self));
-            desks.zip(key).is_some_and(|(desks, key)| desks.is_revoked(&key))
+            desks
+                .zip(key)
+                .is_some_and(|(desks, key)| desks.is_revoked(&key))
         };
         if is_early || is_told() {
             self.set_revoked();

@@ -109,7 +109,8 @@ impl Engine {
 
     fn end_revoked(&mut self, communicator: i32, contexts: [u32; 2]) {
         let is_its = |request: &Request| {
-            request.owner == communicator && contexts.contains(&(request.context & !KIND_OF_CONTEXT))
+            request.owner == communicator
+                && contexts.contains(&(request.context & !KIND_OF_CONTEXT))
         };
         let all = self.requests.numbered();
         let all: Vec<Index> = all
@@ -163,9 +164,7 @@ impl Engine {
         }
         let is_refused = request.answer == Answer::Refused;
         let queue = &mut self.peers.of(process).queue;
-        let waits = |what: &Outgoing| {
-            matches!(what, Outgoing::Short(waits) | Outgoing::Rts(waits) if *waits == index)
-        };
+        let waits = |what: &Outgoing| matches!(what, Outgoing::Short(waits) | Outgoing::Rts(waits) if *waits == index);
         let at = queue.iter().position(waits);
         if let Some(at) = at {
             queue.remove(at);

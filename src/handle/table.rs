@@ -356,7 +356,10 @@ impl<T: 'static> Drop for Table<T> {
         }
         let state = self.state.get_mut();
         let (retired, hidden) = (&mut state.retired, &mut state.hidden);
-        for (_, entry) in std::mem::take(retired).into_iter().chain(std::mem::take(hidden)) {
+        for (_, entry) in std::mem::take(retired)
+            .into_iter()
+            .chain(std::mem::take(hidden))
+        {
             free(entry.0);
         }
     }
@@ -496,7 +499,10 @@ mod tests {
             assert!(!table.hide(hidden));
             assert!(table.get(hidden).is_none());
         }
-        assert_eq!((table.find(world), table.find(handle)), (Some(&10), Some(&20)));
+        assert_eq!(
+            (table.find(world), table.find(handle)),
+            (Some(&10), Some(&20))
+        );
         let mut seen = Vec::new();
         table.for_each_live(|handle, object| seen.push((handle, *object)));
         assert_eq!(seen, [(world, 10), (handle, 20)]);
