@@ -505,6 +505,7 @@ mod tests {
         );
         let mut seen = Vec::new();
         table.for_each_live(|handle, object| seen.push((handle, *object)));
+        seen.sort_unstable_by_key(|(_, object)| *object);
         assert_eq!(seen, [(world, 10), (handle, 20)]);
         assert!(table.retire(handle));
         assert!(table.find(handle).is_none());
