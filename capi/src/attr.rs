@@ -101,7 +101,7 @@ entry! {
 
 entry! {
     UpdateList fn MPI_Comm_delete_attr(comm: Comm, comm_keyval: Keyval) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         core::delete(&comm.attributes, Target::Comm, comm.handle, comm_keyval.0)
     }
 }
@@ -116,7 +116,7 @@ entry! {
     ReadList fn MPI_Comm_get_attr(
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         give(comm_keyval, || of_comm(comm, comm_keyval.0), attribute_val, flag)
     }
 }
@@ -125,7 +125,7 @@ entry! {
     UpdateList fn MPI_Comm_set_attr(
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeValue,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         set(&comm.attributes, Target::Comm, comm.handle, comm_keyval, attribute_val)
     }
 }
@@ -225,7 +225,7 @@ entry! {
 pub fn delete_at_finalize() -> Result<()> {
     let mut result = Ok(());
     for handle in [oxmpi::comm::SELF, oxmpi::comm::WORLD] {
-        let Some(comm) = oxmpi::comm::get(handle) else {
+        let Some(comm) = oxmpi::comm::find(handle) else {
             continue;
         };
         while let Err(error) = comm.attributes.delete_all(comm.handle) {

@@ -62,6 +62,29 @@ pub fn named_comm(name: &'static str, handle: Comm) -> Result<&'static CommObjec
     }
 }
 
+/// As [`comm`], also if it was revoked: for calls that are local, or that are for such a one.
+#[inline(always)]
+pub fn any_comm(handle: Comm) -> Result<&'static CommObject> {
+    named_any_comm("comm", handle)
+}
+
+/// As [`named_comm`], also if it was revoked.
+#[inline(always)]
+pub fn named_any_comm(name: &'static str, handle: Comm) -> Result<&'static CommObject> {
+    match comm::get(handle.0) {
+        Some(comm) => Ok(comm),
+        None => revoked_comm(name, handle),
+    }
+}
+
+#[cold]
+fn revoked_comm(name: &'static str, handle: Comm) -> Result<&'static CommObject> {
+    match comm::find(handle.0) {
+        Some(comm) => Ok(comm),
+        None => no_comm(name, handle),
+    }
+}
+
 #[inline(always)]
 pub fn win(handle: Win) -> Result<&'static Window> {
     match rma::get(handle.0) {
@@ -142,6 +165,12 @@ fn no_comm<T>(name: &'static str, handle: Comm) -> Result<T> {
         fail!(
             Class::Comm,
             "{name} is MPI_COMM_NULL; a communicator is needed"
+        )
+    } else if let Some(comm) = comm::find(handle.0) {
+        fail!(
+            Class::Revoked,
+            "{name} is {}, which was revoked",
+            comm.title()
         )
     } else {
         fail!(

@@ -9,7 +9,7 @@ use oxmpi::error::Result;
 
 entry! {
     UpdateList fn MPI_Attr_delete(comm: Comm, keyval: Keyval) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         core::delete(&comm.attributes, Target::Comm, comm.handle, keyval.0)
     }
 }
@@ -18,14 +18,14 @@ entry! {
     ReadList fn MPI_Attr_get(
         comm: Comm, keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         attr::give(keyval, || attr::of_comm(comm, keyval.0), attribute_val, flag)
     }
 }
 
 entry! {
     UpdateList fn MPI_Attr_put(comm: Comm, keyval: Keyval, attribute_val: AttributeValue) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         attr::set(&comm.attributes, Target::Comm, comm.handle, keyval, attribute_val)
     }
 }

@@ -52,7 +52,7 @@ pub fn comm(value: c_int, text: &mut dyn Write) -> Result {
         MPI_COMM_NULL => text.write_str("MPI_COMM_NULL"),
         _ => named(
             value,
-            oxmpi::comm::get(value).map(Comm::title_of_argument),
+            oxmpi::comm::find(value).map(Comm::title_of_argument),
             text,
         ),
     }

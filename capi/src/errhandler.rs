@@ -44,7 +44,7 @@ fn check_code(code: ErrorCode) -> Result<Error> {
 
 entry! {
     Own fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
-        let object = decode::comm(comm)?;
+        let object = decode::any_comm(comm)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Comm_call_errhandler({}, {})", object.title_of_argument(), errorcode.to_c());
         error_return::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.title()), &call, &error);
@@ -62,13 +62,13 @@ entry! {
 
 entry! {
     UpdateRef fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) on comm {
-        get_of_comm(decode::comm(comm)?, errhandler)
+        get_of_comm(decode::any_comm(comm)?, errhandler)
     }
 }
 
 entry! {
     UpdateRef fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on comm {
-        set_on_comm(decode::comm(comm)?, errhandler)
+        set_on_comm(decode::any_comm(comm)?, errhandler)
     }
 }
 

@@ -209,9 +209,9 @@ fn met(
     let comm = match origin {
         // Operations of a communicator that was freed go on, and have its error handler; a call that names it is of no communicator.
         Origin::Comm(handle) if is_of_operation => {
-            comm::get(handle.0).or_else(|| comm::retired(handle.0))
+            comm::find(handle.0).or_else(|| comm::retired(handle.0))
         }
-        Origin::Comm(handle) => comm::get(handle.0),
+        Origin::Comm(handle) => comm::find(handle.0),
         _ => None,
     };
     let window = match origin {
@@ -287,7 +287,8 @@ pub fn null(name: &str) -> Result<()> {
 
 /// The handler for errors of no object.
 fn action_of_the_process() -> Action {
-    let handlers = [comm::SELF, comm::WORLD].map(|handle| comm::get(handle).map(|c| &c.errhandler));
+    let handlers =
+        [comm::SELF, comm::WORLD].map(|handle| comm::find(handle).map(|c| &c.errhandler));
     let set = |handler: &&Attached| !handler.is(errhandler::ERRORS_ARE_FATAL);
     let handler = handlers.into_iter().flatten().find(set);
     handler.map_or(Action::EndJob, Attached::action)
@@ -326,7 +327,7 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
 
 /// MPI_Abort.
 pub fn abort(comm: Comm, code: c_int) -> ! {
-    let name = comm::get(comm.0).map_or_else(|| spelled(comm.0), comm::Comm::title);
+    let name = comm::find(comm.0).map_or_else(|| spelled(comm.0), comm::Comm::title);
     let rank = process::job().map_or(0, |job| job.rank);
     if !SUPPRESS_ABORT_MESSAGE.get() {
         tell(&format!(

@@ -76,7 +76,7 @@ extern "C" fn comm_set_attr(
     value: *mut c_void,
     kind: c_int,
 ) -> c_int {
-    let result = decode::comm(Comm(comm)).and_then(|object| {
+    let result = decode::any_comm(Comm(comm)).and_then(|object| {
         let attributes = &object.attributes;
         attr::set_foreign(attributes, Target::Comm, object.handle, keyval, value, kind)
     });
@@ -91,7 +91,7 @@ extern "C" fn comm_get_attr(
     flag: *mut c_int,
     kind: c_int,
 ) -> c_int {
-    let result = decode::comm(Comm(comm))
+    let result = decode::any_comm(Comm(comm))
         .and_then(|object| attr::give_foreign(|| attr::of_comm(object, keyval), value, flag, kind));
     code_of(result, "MPII_Comm_get_attr", Origin::Comm(Comm(comm)))
 }

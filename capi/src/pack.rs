@@ -48,7 +48,7 @@ entry! {
         inbuf: SendBuffer, incount: Count, datatype: Datatype, outbuf: RecvBuffer, outsize: Count,
         position: InOut<BlockDisplacement>, comm: Comm,
     ) on comm {
-        decode::comm(comm)?;
+        decode::any_comm(comm)?;
         let from = decode::send_buffer(PACK, inbuf, incount, datatype)?;
         let at = position.read()?.0;
         let to = window(("outbuf", outbuf.0.cast()), ("outsize", outsize.0), at, from.len())?;
@@ -63,7 +63,7 @@ entry! {
         inbuf: SendBuffer, insize: Count, position: InOut<BlockDisplacement>, outbuf: RecvBuffer,
         outcount: Count, datatype: Datatype, comm: Comm,
     ) on comm {
-        decode::comm(comm)?;
+        decode::any_comm(comm)?;
         let to = decode::recv_buffer(UNPACK, outbuf, outcount, datatype)?;
         let at = position.read()?.0;
         let inbuf = ("inbuf", inbuf.0.cast_mut().cast());
@@ -76,7 +76,7 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Pack_size[_c](incount: Count, datatype: Datatype, comm: Comm, size: Out<Count>) on comm {
-        decode::comm(comm)?;
+        decode::any_comm(comm)?;
         let elements = decode::count("incount", incount)?;
         let bytes = elements.checked_mul(decode::datatype(datatype)?.size);
         size.put_or_undefined(bytes)

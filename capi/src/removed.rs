@@ -22,13 +22,13 @@ entry! {
 
 entry! {
     UpdateRef fn MPI_Errhandler_get(comm: Comm, errhandler: Out<Errhandler>) on comm {
-        errhandler::get_of_comm(decode::comm(comm)?, errhandler)
+        errhandler::get_of_comm(decode::any_comm(comm)?, errhandler)
     }
 }
 
 entry! {
     UpdateRef fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) on comm {
-        errhandler::set_on_comm(decode::comm(comm)?, errhandler)
+        errhandler::set_on_comm(decode::any_comm(comm)?, errhandler)
     }
 }
 

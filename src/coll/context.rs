@@ -6,7 +6,7 @@
 use super::differing::{self, Look};
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
-use crate::engine::losses::DIFFERENT;
+use crate::engine::losses::{DIFFERENT, REVOKED};
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
@@ -41,12 +41,22 @@ pub struct CollContext<'a> {
     pub communicator: i32,
     /// How a step waits.
     pub wait: WaitMode,
-    /// Whether all members of the communicator take part, so that a loss is the end of its collective operations.
-    pub whole: bool,
+    /// Which members of the communicator take part.
+    pub part: Part,
     /// Whether each receive gets as many bytes as it has room for, or the ranks' calls differ.
     pub exact: bool,
     /// The process whose loss has ended those before, or [`NOBODY`].
     pub lost: u32,
+}
+
+/// Which members of a communicator take part in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All, so that a loss is the end of its collective operations.
+    Whole,
+    Some,
+    /// Those who live, also if the communicator was revoked; or there is none.
+    Living,
 }
 
 /// How steps wait.
@@ -91,7 +101,7 @@ impl<'a> CollContext<'a> {
         let kind = if comm.is_inter() { INSIDE } else { COLLECTIVE };
         let context = comm.receive_context() + kind;
         Self {
-            whole: true,
+            part: Part::Whole,
             lost: comm.lost(),
             ..Self::on(comm, comm.members(), context, function)
         }
@@ -110,7 +120,7 @@ impl<'a> CollContext<'a> {
             tag: BLOCKING,
             communicator: comm.handle,
             wait: WaitMode::Block,
-            whole: false,
+            part: Part::Some,
             exact: false,
             lost: NOBODY,
         }
@@ -168,7 +178,7 @@ impl<'a> CollContext<'a> {
     /// For an operation that goes on without members that are lost.
     pub fn of_living(self) -> Self {
         Self {
-            whole: false,
+            part: Part::Living,
             lost: NOBODY,
             ..self
         }
@@ -187,7 +197,7 @@ impl<'a> CollContext<'a> {
             tag,
             communicator: comm::WORLD,
             wait: WaitMode::Block,
-            whole: false,
+            part: Part::Living,
             exact: false,
             lost: NOBODY,
         }
@@ -220,7 +230,7 @@ impl<'a> CollContext<'a> {
             receive_context: peer.receive_context() + LEADERS,
             engines: peer.engine_mapping().of_library(),
             tag,
-            whole: false,
+            part: Part::Some,
             lost: NOBODY,
             ..Self::new(peer, function)
         }
@@ -339,7 +349,7 @@ impl<'a> CollContext<'a> {
     /// operations any more. It may be none of the members of this part of the operation, who wait for each other.
     #[cold]
     pub fn dead_member(&self) -> Option<u32> {
-        let comm = comm::get(self.communicator).filter(|_| self.whole)?;
+        let comm = comm::find(self.communicator).filter(|_| self.part == Part::Whole)?;
         let others = comm.is_inter().then(|| comm.peers_as_members());
         let groups = std::iter::once(comm.members()).chain(others);
         let mut processes =
@@ -347,17 +357,25 @@ impl<'a> CollContext<'a> {
         processes.find(|process| engine::has_died(*process))
     }
 
+    /// Whether the communicator was revoked, and the operation heeds that.
+    #[cold]
+    pub fn is_revoked(&self) -> bool {
+        let context = self.receive_context;
+        let comm = comm::find(self.communicator).filter(|comm| comm.has_context(context));
+        self.part != Part::Living && comm.is_some_and(Comm::is_revoked)
+    }
+
     /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
     #[cold]
     fn lost_in_staging(&self) -> Option<u32> {
-        let comm = comm::get(self.communicator).filter(|_| self.whole)?;
+        let comm = comm::find(self.communicator).filter(|_| self.part == Part::Whole)?;
         comm.staging.lost()
     }
 
     /// A wait for some processes, with the communicator's name or without.
     pub fn awaits(&self, processes: impl IntoIterator<Item = u32>, named: bool) -> Wait {
         let context = self.receive_context;
-        let comm = comm::get(self.communicator).filter(|comm| comm.has_context(context));
+        let comm = comm::find(self.communicator).filter(|comm| comm.has_context(context));
         Wait {
             // Steps without a communicator have a context for themselves.
             object: comm.map_or(Object::Communicator(u64::from(context & !3)), Comm::object),
@@ -510,8 +528,8 @@ impl<'a> CollContext<'a> {
     /// Keeps that a process is lost: no message of these operations is received any more.
     #[cold]
     pub fn note_lost(&self, process: u32) {
-        if self.whole
-            && let Some(comm) = comm::get(self.communicator)
+        if self.part == Part::Whole
+            && let Some(comm) = comm::find(self.communicator)
         {
             comm.set_lost(process);
         }
@@ -555,7 +573,11 @@ impl Broken {
         engine: &mut Engine,
         index: Index,
     ) -> Option<u32> {
-        if coll.whole && self.look.finds(coll.operation()) {
+        if coll.is_revoked() {
+            engine.withdraw(index);
+            return Some(REVOKED);
+        }
+        if coll.part == Part::Whole && self.look.finds(coll.operation()) {
             engine.withdraw(index);
             return Some(DIFFERENT);
         }

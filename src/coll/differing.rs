@@ -282,7 +282,7 @@ fn compare(comm: &Comm, of: Operation) -> Found {
 /// The communicator of an operation whose calls are compared.
 fn comm_of(of: Operation) -> Option<&'static Comm> {
     let is_collective = of.context & 3 == COLLECTIVE;
-    comm::get(of.communicator)
+    comm::find(of.communicator)
         .filter(|comm| is_collective && comm.receive_context() == of.context - COLLECTIVE)
 }
 

@@ -150,6 +150,25 @@ fn key_of(comm: &Comm, own_first: bool) -> Option<DeskKey> {
     })
 }
 
+/// Where all members that share this process's segment look for news of the communicator: at the desk, if it can have one. `None`: there is no
+/// other such member.
+pub(super) fn news_key(comm: &Comm) -> Option<DeskKey> {
+    if comm.can_have_desk() {
+        return match comm.size() > 1 || comm.is_inter() {
+            true => key_of(comm, comm.is_first_group()),
+            false => None,
+        };
+    }
+    let (one, other) = (comm.context(), comm.receive_context());
+    let seats = comm.processes().filter_map(engine::seat_of);
+    let mut seats: Vec<u32> = seats.map(|seat| seat as u32).collect();
+    seats.sort_unstable();
+    (seats.len() > 1).then(|| DeskKey {
+        contexts: (one.min(other), one.max(other)),
+        seats,
+    })
+}
+
 impl Comm {
     /// Whether the memory of this host's segment is that of all its processes, of both groups: else there is no desk.
     pub fn can_have_desk(&self) -> bool {
@@ -201,11 +220,9 @@ impl Comm {
         if let Some(seat) = self.agreements.seat.get() {
             seat.desk.leave(own_place(self, seat.own_first));
         } else if let Some(desks) = transport::desks()
-            && (self.size > 1 || self.is_inter())
             && desks.any()
         {
-            let own_first = is_own_first(self);
-            desks.leave(own_place(self, own_first), || key_of(self, own_first));
+            desks.leave(|| news_key(self));
         }
     }
 }

@@ -10,12 +10,13 @@ mod failures;
 mod members;
 mod nodes;
 mod own_process;
+pub mod revocation;
 mod title;
 mod waits;
 
 use crate::attr::Attributes;
 use crate::connections;
-use crate::engine::losses::{self, Cause};
+use crate::engine::losses::{self, Cause, REVOKED};
 use crate::engine::{self, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::{Class, Result, fail};
@@ -25,7 +26,7 @@ use crate::handle::{self, ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
 use crate::references;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
@@ -136,6 +137,8 @@ pub struct Comm {
     lost: AtomicU32,
     /// See [`Comm::acknowledged`].
     acknowledged: AtomicU32,
+    /// See [`Comm::is_revoked`].
+    revoked: AtomicBool,
     /// Found out when it is first asked for; in a job of one node it never is.
     nodes: OnceBox<Option<Nodes>>,
 }
@@ -150,10 +153,13 @@ impl Comm {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Says that a collective operation has ended because a process is lost.
+    /// Says that a collective operation has ended because a process is lost; or that none works any more because the communicator is revoked.
     #[cold]
     pub fn set_lost(&self, process: u32) {
-        self.lost.store(process, Ordering::Relaxed);
+        let keep = |lost: u32| (lost != REVOKED).then_some(process);
+        let (to, seen) = (Ordering::Relaxed, Ordering::Relaxed);
+        // An error: it is revoked, and stays so.
+        let _ = self.lost.fetch_update(to, seen, keep);
     }
 
     /// The context id of messages sent; its two low bits are zero.
@@ -169,7 +175,7 @@ impl Comm {
     }
 
     /// Gives a communicator made with [`PENDING`] its contexts.
-    pub fn complete(&self, context: u32, receive_context: u32, engines: u32) {
+    pub fn complete(&'static self, context: u32, receive_context: u32, engines: u32) {
         let contexts = (context, receive_context);
         let mapping = mapping_of(contexts, engines, &self.peers, self.local.as_ref());
         self.set_engine_mapping(mapping);
@@ -180,6 +186,7 @@ impl Comm {
             calls.take(calls::whose(receive_context, self.members()));
         }
         self.tell(Event::CommunicatorCreated);
+        self.find_early_revocation();
     }
 
     /// Tells of its birth or end.
@@ -411,6 +418,7 @@ impl Comm {
             checks: AtomicU32::new(0),
             lost: AtomicU32::new(NOBODY),
             acknowledged: AtomicU32::new(0),
+            revoked: AtomicBool::new(false),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
@@ -424,21 +432,28 @@ impl Comm {
     }
 }
 
-/// The communicator of a handle; `None` for MPI_COMM_NULL, a foreign or a stale handle.
+/// The communicator of a handle; `None` for MPI_COMM_NULL, a foreign or a stale handle, and of a revoked communicator.
 #[inline]
 pub fn get(handle: i32) -> Option<&'static Comm> {
     TABLE.get(handle)
+}
+
+/// As [`get`], also of a revoked communicator.
+#[inline]
+pub fn find(handle: i32) -> Option<&'static Comm> {
+    TABLE.find(handle)
 }
 
 /// Says which process of how many this one is.
 pub fn set_own_process(rank: u32, size: u32) {
     own_process::set(rank, size);
     waits::begin_to_tell();
+    revocation::begin_to_look();
 }
 
 /// Ends the predefined communicators.
 pub fn stop() {
-    if let Some(world) = get(WORLD) {
+    if let Some(world) = find(WORLD) {
         world.end_calls();
     }
     TABLE.retire(WORLD);
@@ -479,7 +494,7 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     if mapping != EngineMapping::FIRST {
         engine::activate(mapping.engines());
     }
-    TABLE.insert_with(|handle| {
+    let comm = TABLE.insert_with(|handle| {
         references::begin_communicator(handle);
         let comm = Comm {
             born: handle::number_communicator(),
@@ -495,7 +510,11 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
             connections::hold(comm.processes());
         }
         comm
-    })
+    })?;
+    if comm.receive_context() != PENDING {
+        comm.find_early_revocation();
+    }
+    Ok(comm)
 }
 
 /// Ends a handle. The object stays as long as operations on it may be pending.

@@ -1,6 +1,6 @@
 //! The title of a communicator in texts: its name, or its handle and how it was made.
 
-use super::{Comm, NULL, SELF, WALKS, WORLD, get};
+use super::{Comm, NULL, SELF, WALKS, WORLD, find};
 use std::fmt::Write;
 
 /// The function that made a communicator.
@@ -145,7 +145,7 @@ impl Comm {
         // Recursive, because texts are also made during a walk.
         let _none_goes = WALKS.read_recursive();
         // One that was made later has the handle of a parent that is gone.
-        let parent = get(handle).filter(|parent| parent.born <= self.born);
+        let parent = find(handle).filter(|parent| parent.born <= self.born);
         Some(match parent.map(Comm::name) {
             Some(name) if !name.is_empty() => name,
             Some(_) => format!("{handle:#010x}"),

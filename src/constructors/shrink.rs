@@ -74,7 +74,7 @@ impl Survivors {
         };
         let members = Members::of(group.clone(), job());
         let both = BothGroups {
-            local: CollContext::within(comm, &members, rank, tag, FUNCTION),
+            local: CollContext::within(comm, &members, rank, tag, FUNCTION).of_living(),
             inter: self.remote.as_ref().map(|_| InterContext {
                 coll: CollContext::to_remote(comm, FUNCTION)
                     .of_living()

@@ -93,7 +93,7 @@ pub(super) fn begin<'a, T>(
 /// Errors: MPI_ERR_ARG, `fd` is no socket; MPI_ERR_PORT, the connection is lost; those of a meeting.
 pub fn join(fd: i32) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Comm_join";
-    let Some(own) = comm::get(comm::SELF) else {
+    let Some(own) = comm::find(comm::SELF) else {
         return fail!(Class::Comm, "there is no MPI_COMM_SELF");
     };
     let Some(copy) = duplicate(fd) else {

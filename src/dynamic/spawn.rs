@@ -32,7 +32,7 @@ const PARENT_TIME: f64 = 60.0;
 /// MPI_Comm_get_parent: a handle, MPI_COMM_NULL where there is none or after it was disconnected.
 pub fn parent() -> i32 {
     let handle = PARENT.load(Ordering::Relaxed);
-    match comm::get(handle) {
+    match comm::find(handle) {
         Some(_) => handle,
         None => comm::NULL,
     }
@@ -169,7 +169,7 @@ fn meet_parents_now() -> Result<()> {
     let Some(name) = job.left_by_parents(names::PARENT) else {
         return Ok(());
     };
-    let Some(world) = comm::get(comm::WORLD) else {
+    let Some(world) = comm::find(comm::WORLD) else {
         return fail!(Class::Comm, "there is no MPI_COMM_WORLD");
     };
     let side = Side {

@@ -159,6 +159,22 @@ impl Engine {
         true
     }
 
+    /// Drops an unexpected message that nobody will receive, if all of its eager part is here.
+    pub(super) fn drop_message(&mut self, number: u32) {
+        let Some(message) = self.messages.get(number) else {
+            return;
+        };
+        let key = message.key;
+        if message.data.len() != message.eager || message.own.is_some() {
+            return;
+        }
+        let taken = self.unexpected.take_one(key, |other| other == number);
+        if let Some(message) = taken.and_then(|number| self.messages.take(number)) {
+            self.count_taken(message.process, message.eager);
+            self.give_back_memory();
+        }
+    }
+
     /// See [`forget_context`]. A sender that waits for its CTS has the id still, so its message stays.
     fn forget_context(&mut self, context: u32) {
         self.progresses();
@@ -170,7 +186,8 @@ impl Engine {
             if key.context & !KIND_OF_CONTEXT == context & !KIND_OF_CONTEXT {
                 self.drop_unexpected(key, |message| {
                     let is_here = message.data.len() == message.eager;
-                    is_here && message.own.is_none() && !message.awaits_cts()
+                    let is_awaited = message.awaits_cts() && !message.refused;
+                    is_here && message.own.is_none() && !is_awaited
                 });
             }
         }

@@ -126,6 +126,8 @@ pub enum Outgoing {
     Place(Placed),
     /// In place of a message with this key.
     Failed { key: Key, failed: Failed },
+    /// Word of a revoked communicator.
+    Revoked { context: u32 },
 }
 
 impl Outgoing {
@@ -136,7 +138,10 @@ impl Outgoing {
             | Outgoing::Rts(index)
             | Outgoing::EagerPart(index)
             | Outgoing::Cancel(index) => Some(*index),
-            Outgoing::Cts { .. } | Outgoing::Place(_) | Outgoing::Failed { .. } => None,
+            Outgoing::Cts { .. }
+            | Outgoing::Place(_)
+            | Outgoing::Failed { .. }
+            | Outgoing::Revoked { .. } => None,
         }
     }
 }
@@ -155,6 +160,7 @@ impl Engine {
             Outgoing::EagerPart(index) => self.dispatch_eager_part(process, index),
             Outgoing::Cancel(index) => self.dispatch_cancel(process, index),
             Outgoing::Failed { key, failed } => self.dispatch_failed(process, key, failed),
+            Outgoing::Revoked { context } => self.dispatch_revoked(process, context),
             Outgoing::Cts { flags, cts } => {
                 let header = self.header(packets::CTS, flags, Cts::BYTES);
                 if self.push_payload(process, &header, &cts) {

@@ -62,7 +62,8 @@ impl Engine {
         may_defer: bool,
     ) -> Handled {
         let key = key_of(packet);
-        let failed = match names::is_foreign(packet.process) {
+        let is_process = !losses::is_no_process(failed.process);
+        let failed = match is_process && names::is_foreign(packet.process) {
             // Numbers of the other job.
             true => Failed {
                 process: losses::SOMEBODY,

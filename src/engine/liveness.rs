@@ -4,7 +4,7 @@
 //! checks whether what it waits for can still come ([`Asked`]). Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
 //! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
-use super::losses::error;
+use super::losses::{self, error};
 use super::matching::ANY_SOURCE;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
@@ -232,6 +232,9 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub fn give_up(&mut self, index: Index, how: GivesUp) {
+        if self.end_if_revoked(index) {
+            return;
+        }
         let Some(process) = self.unreachable(index, how) else {
             return;
         };
@@ -240,7 +243,12 @@ impl Engine {
             self.end_cancelled(index);
             return;
         }
-        let error = error(self, process);
+        let is_refused = self.requests.at(index).answer == Answer::Refused;
+        let error = match of(self, process) {
+            // This process has not heard of it yet.
+            None if is_refused => losses::revoked(),
+            _ => error(self, process),
+        };
         self.end_by(index, error);
         for send in self.sends(|send| is_partner(send, index)) {
             self.give_up(send, how);

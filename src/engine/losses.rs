@@ -16,6 +16,14 @@ pub const SOMEBODY: u32 = u32::MAX - 1;
 /// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
 pub const DIFFERENT: u32 = u32::MAX - 2;
 
+/// In place of a lost process: none is, but the communicator was revoked.
+pub const REVOKED: u32 = u32::MAX - 3;
+
+/// Whether a number stands for no process.
+pub(super) fn is_no_process(process: u32) -> bool {
+    matches!(process, DIFFERENT | REVOKED)
+}
+
 /// Why an operation cannot complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -31,6 +39,8 @@ pub enum Cause {
     Absent,
     /// Nobody is lost: the ranks have called different operations.
     Different,
+    /// Nobody is lost: the communicator was revoked.
+    Revoked,
 }
 
 /// The class of an operation's error.
@@ -41,6 +51,7 @@ fn class_of(cause: Cause) -> Class {
         Cause::Lost(_) | Cause::Holder | Cause::Absent => Class::ProcFailed,
         Cause::MightSend => Class::ProcFailedPending,
         Cause::Meeting => Class::Port,
+        Cause::Revoked => Class::Revoked,
     }
 }
 
@@ -62,7 +73,7 @@ pub fn loss(process: u32) -> Option<Loss> {
 #[cold]
 pub fn error(engine: &Engine, process: u32) -> Error {
     let loss = match process {
-        DIFFERENT => None,
+        DIFFERENT | REVOKED => None,
         SOMEBODY => loss(process),
         _ => engine.peer(process).loss(),
     };
@@ -96,6 +107,12 @@ pub fn absent(process: u32) -> Error {
     error_of(Cause::Absent, text).of_loss(process)
 }
 
+/// The error of a call on a communicator that was revoked.
+#[cold]
+pub fn revoked() -> Error {
+    explain(REVOKED)
+}
+
 /// The error of a wait for a message whose sender has lost a process.
 #[cold]
 pub(super) fn told(failed: Failed) -> Error {
@@ -114,7 +131,7 @@ pub fn failed(process: u32) -> Failed {
 /// The number by which others are told of a lost process.
 pub fn number_for_others(process: u32) -> u32 {
     match process {
-        DIFFERENT => DIFFERENT,
+        DIFFERENT | REVOKED => process,
         _ if names::is_foreign(process) => SOMEBODY,
         _ => process,
     }
@@ -133,13 +150,13 @@ pub fn of_a_word(word: u32) -> Option<Error> {
 
 fn loss_of(process: u32) -> Option<Loss> {
     match process {
-        DIFFERENT => None,
+        DIFFERENT | REVOKED => None,
         _ => loss(process),
     }
 }
 
 fn raise(process: u32) {
-    if process != DIFFERENT {
+    if !is_no_process(process) {
         events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
     }
 }
@@ -151,6 +168,9 @@ fn has_finalized(process: u32) -> bool {
 }
 
 fn explained(loss: Option<Loss>, process: u32) -> Error {
+    if process == REVOKED {
+        return error_of(Cause::Revoked, "the communicator was revoked").of_loss(process);
+    }
     // A process that has left in good order has not failed, whatever became of it afterwards.
     let is_over = loss == Some(Loss::Finalizing) || process != DIFFERENT && has_finalized(process);
     if process == DIFFERENT {
@@ -206,7 +226,11 @@ mod tests {
             assert!(text.contains("rank 3 of MPI_COMM_WORLD"), "{loss:?}");
             assert!(class == Class::Other || failures::known().contains(&3));
         }
-        for (process, class) in [(DIFFERENT, Class::Other), (SOMEBODY, Class::ProcFailed)] {
+        for (process, class) in [
+            (DIFFERENT, Class::Other),
+            (SOMEBODY, Class::ProcFailed),
+            (REVOKED, Class::Revoked),
+        ] {
             let error = explain(process);
             assert_eq!((error.class(), error.lost()), (class, Some(process)));
             assert!(!failures::known().contains(&process));
@@ -222,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_told_of_a_loss_gives_the_error_that_the_loser_has() {
         assert!(of_a_word(in_a_word(&Error::new(Class::Arg, "no loss"))).is_none());
-        for process in [SOMEBODY, DIFFERENT] {
+        for process in [SOMEBODY, DIFFERENT, REVOKED] {
             let (own, other) = (explain(process), told(failed(process)));
             assert_eq!((own.class(), own.text()), (other.class(), other.text()));
             let told = of_a_word(in_a_word(&own)).expect("a loss");

@@ -33,6 +33,7 @@ pub mod published;
 pub mod receive;
 pub mod refusal;
 pub mod requests;
+pub mod revoked;
 pub mod roots;
 mod routes;
 pub mod send;
@@ -243,6 +244,8 @@ pub struct Engine {
     /// The process is in MPI_Finalize, see [`refusal`].
     refuses: bool,
     refused: refusal::Refused,
+    /// See [`revoked`].
+    revoked: revoked::Contexts,
     /// Peers that are to hold data back.
     holding: u32,
     /// Whether that is because of all messages together.
@@ -384,6 +387,7 @@ impl Engine {
             surveyed: false,
             checks_liveness: false,
             refuses: false,
+            revoked: revoked::Contexts::default(),
             refused: refusal::Refused::default(),
             holding: 0,
             crowded: false,

@@ -5,7 +5,8 @@
 //! `CELL` packet in the bulk ring, or in the copy buffer that a `CELL` packet names. `CTS` is the receiver's answer at the
 //! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]). `FAILED` stands for a whole
 //! message of a collective operation that its sender cannot send, because a process is lost: the receive that it matches ends with an error.
-//! `PLACE` is a CTS of a receiver that takes the data straight into its buffer ([`super::straight`]).
+//! `PLACE` is a CTS of a receiver that takes the data straight into its buffer ([`super::straight`]). `REVOKED` says that the communicator with its
+//! context was revoked.
 
 use crate::transport::{Loss, Place};
 
@@ -19,6 +20,7 @@ pub const DATA: u8 = 5;
 pub const CANCEL: u8 = 6;
 pub const FAILED: u8 = 7;
 pub const PLACE: u8 = 8;
+pub const REVOKED: u8 = 9;
 
 // Flags of headers. The upper four bits are the transport's.
 

@@ -93,6 +93,7 @@ impl Engine {
                 let failed = self.decode::<Failed>(packet);
                 return self.on_failed(packet, failed, may_defer);
             }
+            packets::REVOKED => self.on_revoked(packet),
             kind => panic!("process {process} sent a packet of unknown kind {kind}"),
         }
         Handled::Matched

@@ -370,6 +370,9 @@ impl Engine {
 
     #[inline(never)]
     fn store_short(&mut self, packet: &Packet, key: Key) {
+        if self.is_unwanted(key.context) {
+            return;
+        }
         let length = packet.length as usize;
         let mut data = Vec::with_capacity(length);
         self.transport
@@ -482,6 +485,7 @@ impl Engine {
                 eager,
             });
         }
+        self.refuse_if_revoked(message);
         Handled::Unexpected
     }
 }

@@ -7,7 +7,7 @@
 
 use super::Engine;
 use super::for_each;
-use super::liveness::KIND_OF_CONTEXT;
+use super::liveness::{self, KIND_OF_CONTEXT};
 use super::packets::{self, Cts};
 use super::requests::{Answer, Index, Kind, Request};
 use crate::events::Event;
@@ -105,12 +105,22 @@ impl Engine {
     /// The receiver has refused a send, and nothing of it is queued.
     pub(super) fn on_refused(&mut self, index: Index) {
         let refuses = self.refuses;
+        let process = self.requests.at(index).process;
+        // One that is in no MPI_Finalize refuses what is of a revoked communicator; this process has not heard of it yet.
+        let is_in_vain = refuses || liveness::of(self, process).is_some();
         let request = self.requests.at(index);
         request.answer = Answer::Refused;
+        if self.ends_refused(index) {
+            return;
+        }
+        let request = self.requests.at(index);
         if !refuses && !request.detached {
             return;
         }
         request.answer = Answer::NotWanted;
+        if !is_in_vain {
+            return self.complete(index);
+        }
         let description = Description {
             source: request.source,
             peer: request.peer,

@@ -187,6 +187,11 @@ pub(super) fn give_up_lost_in_loop() {
     CHECKS.set(false);
 }
 
+/// There is news that ends waits: the next look at who is lost is not to be put off.
+pub fn check_at_once() {
+    CHECKED.store(0, Ordering::Relaxed);
+}
+
 /// Whether a task is polled for a liveness check.
 pub fn checks_liveness() -> bool {
     CHECKS.get()

@@ -51,6 +51,8 @@ struct State<T> {
     block_used: usize,
     /// Objects whose handle died and that someone may still hold a reference to.
     retired: BTreeMap<i32, Retired<T>>,
+    /// See [`Table::hide`].
+    hidden: BTreeMap<i32, Retired<T>>,
 }
 
 struct Retired<T>(*mut T);
@@ -90,6 +92,7 @@ impl<T: Send + Sync + 'static> Table<T> {
                 blocks: 0,
                 block_used: BLOCK,
                 retired: BTreeMap::new(),
+                hidden: BTreeMap::new(),
             }),
         }
     }
@@ -229,14 +232,44 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// reference, and the slot is not used again before `reclaim`. False if it was not alive.
     pub fn retire(&self, handle: i32) -> bool {
         let mut state = self.state.enter();
-        let Some(pointer) = self.take(handle) else {
+        let Some(pointer) = self.end(&mut state, handle) else {
             return false;
         };
         state.retired.insert(handle, Retired(pointer));
         true
     }
 
-    /// Ends a handle that is alive; under the guard.
+    /// Hides an object whose handle stays alive: `get` does not know it any more, `find` does. Calls that must not use such an object are
+    /// stopped by what they look at anyway. False if the handle is not alive, or hidden already.
+    pub fn hide(&self, handle: i32) -> bool {
+        let mut state = self.state.enter();
+        let Some(pointer) = self.take(handle) else {
+            return false;
+        };
+        state.hidden.insert(handle, Retired(pointer));
+        true
+    }
+
+    /// As [`Table::get`], also if the object is hidden.
+    #[inline]
+    pub fn find(&self, handle: i32) -> Option<&T> {
+        self.get(handle).or_else(|| self.find_hidden(handle))
+    }
+
+    #[cold]
+    fn find_hidden(&self, handle: i32) -> Option<&T> {
+        let state = self.state.enter();
+        // SAFETY: as in `get`.
+        state.hidden.get(&handle).map(|entry| unsafe { &*entry.0 })
+    }
+
+    /// Ends a handle that is alive, hidden or not.
+    fn end(&self, state: &mut State<T>, handle: i32) -> Option<*mut T> {
+        let hidden = || state.hidden.remove(&handle).map(|entry| entry.0);
+        self.take(handle).or_else(hidden)
+    }
+
+    /// Ends a handle that is alive and not hidden; under the guard.
     fn take(&self, handle: i32) -> Option<*mut T> {
         let slot = self.slot(handle)?;
         let pointer = slot.load(Ordering::Acquire);
@@ -261,7 +294,7 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// Nobody uses a reference that `get` or `retired` returned for this handle any more.
     pub unsafe fn reclaim(&self, handle: i32) -> bool {
         let mut state = self.state.enter();
-        let alive = self.take(handle);
+        let alive = self.end(&mut state, handle);
         let retired = || state.retired.remove(&handle).map(|entry| entry.0);
         let Some(object) = alive.or_else(retired) else {
             return false;
@@ -279,9 +312,10 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// Calls `visit` for each live object, without the lock: objects that come or go meanwhile may
     /// be seen or not.
     pub fn for_each_live<'a>(&'a self, mut visit: impl FnMut(i32, &'a T)) {
-        let (direct_used, blocks) = {
+        let (direct_used, blocks, hidden) = {
             let state = self.state.enter();
-            (state.direct_used, state.blocks)
+            let hidden: Vec<i32> = state.hidden.keys().copied().collect();
+            (state.direct_used, state.blocks, hidden)
         };
         let builtins = (0..BUILTINS as u32).map(|index| builtin(self.object_type, index));
         let directs = (0..direct_used as u32).map(|index| direct(self.object_type, index));
@@ -290,6 +324,11 @@ impl<T: Send + Sync + 'static> Table<T> {
         });
         for handle in builtins.chain(directs).chain(indirects) {
             if let Some(object) = self.get(handle) {
+                visit(handle, object);
+            }
+        }
+        for handle in hidden {
+            if let Some(object) = self.find_hidden(handle) {
                 visit(handle, object);
             }
         }
@@ -315,7 +354,12 @@ impl<T: 'static> Drop for Table<T> {
                 free(*slot.get_mut());
             }
         }
-        for (_, entry) in std::mem::take(&mut self.state.get_mut().retired) {
+        let state = self.state.get_mut();
+        let (retired, hidden) = (&mut state.retired, &mut state.hidden);
+        for (_, entry) in std::mem::take(retired)
+            .into_iter()
+            .chain(std::mem::take(hidden))
+        {
             free(entry.0);
         }
     }
@@ -443,6 +487,34 @@ mod tests {
         // SAFETY: there is no object under the handle.
         assert!(!unsafe { table.reclaim(handle) });
         assert!(table.retired(handle).is_none());
+    }
+
+    #[test]
+    fn hidden_objects_live_and_only_find_knows_them() {
+        let table = table();
+        let world = table.insert_builtin(0, 10);
+        let handle = table.insert(20).unwrap();
+        for hidden in [world, handle] {
+            assert!(table.hide(hidden));
+            assert!(!table.hide(hidden));
+            assert!(table.get(hidden).is_none());
+        }
+        assert_eq!(
+            (table.find(world), table.find(handle)),
+            (Some(&10), Some(&20))
+        );
+        let mut seen = Vec::new();
+        table.for_each_live(|handle, object| seen.push((handle, *object)));
+        seen.sort_unstable_by_key(|(_, object)| *object);
+        assert_eq!(seen, [(world, 10), (handle, 20)]);
+        assert!(table.retire(handle));
+        assert!(table.find(handle).is_none());
+        assert_eq!(table.retired(handle), Some(&20));
+        // SAFETY: no reference into the table is kept.
+        unsafe { free(&table, handle) };
+        // SAFETY: as above.
+        unsafe { free(&table, world) };
+        assert!(table.find(world).is_none());
     }
 
     #[test]

@@ -268,7 +268,10 @@ impl Garbage {
         // A duplicate that came to nothing has no id.
         if is_free && comm.receive_context() != comm::PENDING {
             engine::forget_context(comm.receive_context());
-            context_id::release(comm.receive_context());
+            // Else there may be something on its way.
+            if !comm.is_revoked() {
+                context_id::release(comm.receive_context());
+            }
         }
         self.ended.push_back(handle);
         true

@@ -219,7 +219,7 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     let job = enter_job(level)?;
     comm::start(job.rank, job.size);
     for handle in [comm::WORLD, comm::SELF] {
-        if let Some(comm) = comm::get(handle) {
+        if let Some(comm) = comm::find(handle) {
             comm.errhandler
                 .set(settings::INITIAL_ERRHANDLER.get().handle());
         }
@@ -540,7 +540,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         connections::say_finalizing(receiving);
     }
     let mut have_all_come = true;
-    if let Some(world) = comm::get(comm::WORLD) {
+    if let Some(world) = comm::find(comm::WORLD) {
         match coll::block_on(coll::barrier_on(&CollContext::of_finalize(world))) {
             // What this process had to send has left, and nobody who lives waits for it but in this barrier, which ends on all of them.
             Err(error) if survival::survives() && !world.failed().is_empty() => {

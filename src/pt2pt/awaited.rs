@@ -35,7 +35,7 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
         Kind::Collective => ANY_SOURCE,
         _ => peer,
     };
-    match comm::get(owner).filter(|comm| comm.has_context(context)) {
+    match comm::find(owner).filter(|comm| comm.has_context(context)) {
         Some(comm) => {
             let wait = comm.wait(kind, peer, tag, named);
             Wait {

@@ -6,7 +6,7 @@ use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::matching::Key;
 use crate::engine::requests::{self, Kind, Mode, Phase, Request, Restart};
-use crate::engine::{Engine, EngineCursor, EngineGuard, enter_at};
+use crate::engine::{Engine, EngineCursor, EngineGuard, enter_at, losses};
 use crate::error::{Class, Result, fail};
 
 fn keep(
@@ -108,6 +108,9 @@ fn begin(mut engine: EngineGuard, index: u32) -> Result<()> {
     request.total = buffer.len();
     request.phase = Phase::Active;
     if peer == PROC_NULL {
+        if request.is_of_revoked() {
+            request.error = Some(losses::revoked());
+        }
         request.phase = Phase::Complete;
         request.status = Status::proc_null();
         return Ok(());

@@ -41,6 +41,9 @@ fn failed(
     comm: &Comm,
     lost: impl Fn(&mut Engine, i32, i32) -> Option<u32>,
 ) -> Option<Error> {
+    if comm.is_revoked() {
+        return Some(losses::revoked());
+    }
     let unacknowledged = (source == ANY_SOURCE).then(|| comm.unacknowledged());
     let process = match unacknowledged.flatten() {
         Some(process) => (!engine.progresses()).then_some(process),
@@ -150,7 +153,7 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<(u32, i32)>> {
     };
     // It may have been freed since, and another one have its handle.
     let still_there = |comm: &&Comm| comm.receive_context() == context;
-    let communicator = comm::get(communicator).filter(still_there);
+    let communicator = comm::find(communicator).filter(still_there);
     let communicator = communicator.map_or(comm::SELF, |comm| comm.handle);
     engine.requests().check_room()?;
     let request = engine.receive_matched(index, communicator, buffer);

@@ -13,21 +13,21 @@ use std::sync::Arc;
 
 entry! {
     AccessOnly fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         size.set(Int(comm.size()))
     }
 }
 
 entry! {
     AccessOnly fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         rank.set(Rank(comm.rank()))
     }
 }
 
 entry! {
     AccessOnly fn MPI_Comm_test_inter(comm: Comm, flag: Out<Logical>) on comm {
-        flag.put_bool(decode::comm(comm)?.is_inter())
+        flag.put_bool(decode::any_comm(comm)?.is_inter())
     }
 }
 
@@ -35,7 +35,7 @@ entry! {
     AccessOnly fn MPI_Comm_get_name(comm: Comm, comm_name: TextOut, resultlen: Out<Int>) on comm {
         let name = match comm.0 {
             MPI_COMM_NULL => "MPI_COMM_NULL".to_owned(),
-            _ => decode::comm(comm)?.name(),
+            _ => decode::any_comm(comm)?.name(),
         };
         let length = comm_name.write(&name, MPI_MAX_OBJECT_NAME as usize)?;
         resultlen.set(Int(length as i32))
@@ -44,7 +44,7 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Comm_set_name(comm: Comm, comm_name: Text) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let mut name = decode::text("comm_name", comm_name)?;
         decode::shorten(&mut name, MPI_MAX_OBJECT_NAME as usize);
         comm.set_name(&name);
@@ -62,7 +62,7 @@ pub fn give_group(comm: Comm, members: Arc<GroupObject>, out: Out<Group>) -> Res
 entry! {
     UpdateRef fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
-        let members = decode::comm(comm)?.members().group();
+        let members = decode::any_comm(comm)?.members().group();
         give_group(comm, members, group)
     }
 }
@@ -70,14 +70,14 @@ entry! {
 entry! {
     Allocate fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
         info_used.not_null()?;
-        let hints = constructors::hints::in_use(decode::comm(comm)?)?;
+        let hints = constructors::hints::in_use(decode::any_comm(comm)?)?;
         info_used.set(Info(info::create(hints)?))
     }
 }
 
 entry! {
     UpdateList fn MPI_Comm_set_info(comm: Comm, info: Info) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         constructors::hints::set(comm, &info::hints(info.0)?)
     }
 }
@@ -85,15 +85,15 @@ entry! {
 entry! {
     AccessOnly fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1 {
         result.not_null()?;
-        let first = decode::named_comm("comm1", comm1)?;
-        let second = decode::named_comm("comm2", comm2)?;
+        let first = decode::named_any_comm("comm1", comm1)?;
+        let second = decode::named_any_comm("comm2", comm2)?;
         result.set(Comparison(first.compare(second) as i32))
     }
 }
 
 /// The remote group of an intercommunicator.
 fn remote(comm: Comm) -> Result<&'static Members> {
-    let comm = decode::comm(comm)?;
+    let comm = decode::any_comm(comm)?;
     match comm.remote() {
         Some(remote) => Ok(remote),
         None => fail!(

@@ -122,7 +122,7 @@ entry! {
 
 /// A communicator of the program's own making, which can be ended.
 fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
-    let object = decode::comm(comm)?;
+    let object = decode::any_comm(comm)?;
     if object.handle == communicator::WORLD || object.handle == communicator::SELF {
         return fail!(
             Class::Comm,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The communicator, in a program that wants to go on when processes die.
 pub fn comm_of_survivor(comm: Comm) -> Result<&'static CommObject> {
-    let comm = decode::comm(comm)?;
+    let comm = decode::any_comm(comm)?;
     survival::survive();
     Ok(comm)
 }
@@ -58,14 +58,16 @@ entry! {
 }
 
 entry! {
-    /// No communicator is ever revoked as long as MPIX_Comm_revoke is not written.
     AccessOnly fn MPIX_Comm_is_revoked(comm: Comm, flag: Out<Logical>) on comm {
         flag.not_null()?;
-        comm_of_survivor(comm)?;
-        flag.put_bool(false)
+        flag.put_bool(comm_of_survivor(comm)?.is_found_revoked())
     }
 }
 
-stub! {
-    CommIo fn MPIX_Comm_revoke(comm: Comm) on comm;
+entry! {
+    /// Not collective, and all members learn of it.
+    CommIo fn MPIX_Comm_revoke(comm: Comm) on comm {
+        comm_of_survivor(comm)?.revoke();
+        Ok(())
+    }
 }

@@ -61,21 +61,21 @@ entry! {
 
 entry! {
     Own fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         attach(Scope::Comm(comm.handle), buffer, size)
     }
 }
 
 entry! {
     Own fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         detach(Scope::Comm(comm.handle), buffer_addr, size)
     }
 }
 
 entry! {
     Own fn MPI_Comm_flush_buffer(comm: Comm) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         buffered::flush(Scope::Comm(comm.handle))
     }
 }
@@ -90,7 +90,7 @@ entry! {
 
 entry! {
     Own fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         request.not_null()?;
         request.set(Request(buffered::iflush(Scope::Comm(comm.handle))?))
     }

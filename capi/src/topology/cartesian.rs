@@ -57,7 +57,7 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Cartdim_get(comm: Comm, ndims: Out<Int>) on comm {
-        ndims.set(Int(cartesian(decode::comm(comm)?)?.dimensions() as c_int))
+        ndims.set(Int(cartesian(decode::any_comm(comm)?)?.dimensions() as c_int))
     }
 }
 
@@ -67,7 +67,7 @@ entry! {
         comm: Comm, maxdims: Int, dims: OutArray<Int>, periods: OutArray<Logical>,
         coords: OutArray<Int>,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let grid = cartesian(comm)?;
         room("maxdims", maxdims, grid.dimensions())?;
         let here = grid.coordinates(comm.rank());
@@ -82,14 +82,14 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Cart_rank(comm: Comm, coords: Array<Int>, rank: Out<Rank>) on comm {
-        let grid = cartesian(decode::comm(comm)?)?;
+        let grid = cartesian(decode::any_comm(comm)?)?;
         rank.set(Rank(grid.rank_at(&ints!(coords, grid.dimensions())?)?))
     }
 }
 
 entry! {
     AccessOnly fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let grid = cartesian(comm)?;
         let rank = decode::rank_below("rank", rank, comm.size())?;
         room("maxdims", maxdims, grid.dimensions())?;
@@ -104,7 +104,7 @@ entry! {
     AccessOnly fn MPI_Cart_shift(
         comm: Comm, direction: Index, disp: Int, rank_source: Out<Rank>, rank_dest: Out<Rank>,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let grid = cartesian(comm)?;
         rank_source.not_null()?;
         rank_dest.not_null()?;

@@ -176,7 +176,7 @@ entry! {
     AccessOnly fn MPI_Dist_graph_neighbors_count(
         comm: Comm, indegree: Out<Int>, outdegree: Out<Int>, weighted: Out<Logical>,
     ) on comm {
-        let adjacent = distributed(decode::comm(comm)?)?;
+        let adjacent = distributed(decode::any_comm(comm)?)?;
         outdegree.not_null()?;
         weighted.not_null()?;
         indegree.set(Int(adjacent.sources.len() as c_int))?;
@@ -209,7 +209,7 @@ entry! {
         comm: Comm, maxindegree: Int, sources: OutArray<Rank>, sourceweights: OutArray<Weight>,
         maxoutdegree: Int, destinations: OutArray<Rank>, destweights: OutArray<Weight>,
     ) on comm {
-        let adjacent = distributed(decode::comm(comm)?)?;
+        let adjacent = distributed(decode::any_comm(comm)?)?;
         let (room, weighted) = (("maxindegree", maxindegree), adjacent.weighted);
         put_neighbors(room, sources, sourceweights, &adjacent.sources, weighted)?;
         let room = ("maxoutdegree", maxoutdegree);

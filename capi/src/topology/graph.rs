@@ -49,7 +49,7 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Graphdims_get(comm: Comm, nnodes: Out<Int>, nedges: Out<Int>) on comm {
-        let graph = graph(decode::comm(comm)?)?;
+        let graph = graph(decode::any_comm(comm)?)?;
         nnodes.not_null()?;
         nedges.set(Int(graph.edges().len() as c_int))?;
         nnodes.set(Int(graph.size()))
@@ -60,7 +60,7 @@ entry! {
     AccessOnly fn MPI_Graph_get(
         comm: Comm, maxindex: Int, maxedges: Int, indx: OutArray<Index>, edges: OutArray<Int>,
     ) on comm {
-        let graph = graph(decode::comm(comm)?)?;
+        let graph = graph(decode::any_comm(comm)?)?;
         room("maxindex", maxindex, graph.index().len())?;
         room("maxedges", maxedges, graph.edges().len())?;
         for (at, end) in graph.index().iter().enumerate() {
@@ -75,7 +75,7 @@ entry! {
 
 entry! {
     AccessOnly fn MPI_Graph_neighbors_count(comm: Comm, rank: Rank, nneighbors: Out<Int>) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let graph = graph(comm)?;
         let rank = decode::rank_below("rank", rank, comm.size())?;
         nneighbors.set(Int(graph.neighbors(rank).len() as c_int))
@@ -86,7 +86,7 @@ entry! {
     AccessOnly fn MPI_Graph_neighbors(
         comm: Comm, rank: Rank, maxneighbors: Int, neighbors: OutArray<Rank>,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::any_comm(comm)?;
         let graph = graph(comm)?;
         let found = graph.neighbors(decode::rank_below("rank", rank, comm.size())?);
         room("maxneighbors", maxneighbors, found.len())?;

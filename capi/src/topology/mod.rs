@@ -80,7 +80,7 @@ fn kept(comm: &CommObject, size: c_int) -> c_int {
 
 entry! {
     AccessOnly fn MPI_Topo_test(comm: Comm, status: Out<TopologyType>) on comm {
-        let kind = match decode::comm(comm)?.topology().map(|topology| &**topology) {
+        let kind = match decode::any_comm(comm)?.topology().map(|topology| &**topology) {
             None => MPI_UNDEFINED,
             Some(Topology::Cartesian(_)) => MPI_CART,
             Some(Topology::Graph(_)) => MPI_GRAPH,

@@ -98,7 +98,7 @@ fn note(
         WANTED.fetch_and(!UNREAD, Ordering::Relaxed);
     }
     let ranks = coll.size() as usize;
-    let all = comm::get(coll.communicator).map(|comm| comm.size() as usize);
+    let all = comm::find(coll.communicator).map(|comm| comm.size() as usize);
     if ranks == 1 || all != Some(ranks) {
         return;
     }

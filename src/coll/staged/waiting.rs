@@ -7,7 +7,7 @@
 use super::env::Env;
 use super::{Lost, Step, Work};
 use crate::coll::differing::Look;
-use crate::engine::losses::DIFFERENT;
+use crate::engine::losses::{DIFFERENT, REVOKED};
 use crate::engine::wait::{Reason, Watch, soon, until_at};
 use crate::engine::{Engine, enter_at, liveness, losses, tasks};
 use crate::os::turns::{RESTLESS_YIELDS, TASK_POLLS_PER_CHECK};
@@ -161,6 +161,9 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let gone = self.worlds(whom).find(is_gone);
         if gone.is_some() || !asks {
             return gone;
+        }
+        if self.env.coll().is_revoked() {
+            return Some(REVOKED);
         }
         if look.finds(self.env.coll().operation()) {
             return Some(DIFFERENT);

@@ -10,6 +10,10 @@
 //! Invariants: blocks are found and given out under a lock, which is taken over from a process that has died with it, for each change is
 //! one store: a block is in use, or not. Its key is that of one communicator at a time: a member leaves the desk before it gives the context
 //! id back, and an id is agreed on by all members of the next communicator that has it.
+//!
+//! A block also says whether its communicator was revoked: one store that all members of this node see, whoever dies. A communicator with
+//! members elsewhere has a block for that alone. Whoever knows of a revocation never gives the context id back, so no later communicator
+//! has the key of a block that says so.
 #![allow(unsafe_code)]
 
 mod state;
@@ -31,6 +35,7 @@ pub const SHAPE: u64 = shape::combine(&[
     shape!(Shared {
         lock,
         refused,
+        revocations,
         first
     }),
     shape::number(shape::START, PLACES),
@@ -43,6 +48,7 @@ const WORDS: usize = 1;
 const IS_USED: usize = 2;
 const CONTEXTS: usize = 3;
 const MEMBERS: usize = 4;
+const IS_REVOKED: usize = 5;
 /// The first of the members' places.
 const PLACES: usize = 8;
 
@@ -184,9 +190,7 @@ impl Desks {
     /// The desk of these members, which each of them calls this for. `None`: there is no memory, and no member has one.
     pub fn open(&self, key: &Key) -> Option<Opened> {
         let locked = self.lock();
-        // One that all have left was an earlier communicator's.
-        let is_theirs = |block: &Block| Self::is_of(block, key) && !self.is_free(block);
-        let block = match self.blocks().find(is_theirs) {
+        let block = match self.find(key) {
             Some(block) => block,
             None if locked.shared.refused.load(Ordering::Relaxed) != 0 => return None,
             None => match self.make(key) {
@@ -205,12 +209,73 @@ impl Desks {
     }
 
     /// The caller has the lock.
+    fn find(&self, key: &Key) -> Option<Block> {
+        // One that all have left was an earlier communicator's.
+        let is_theirs = |block: &Block| Self::is_of(block, key) && !self.is_free(block);
+        self.blocks().find(is_theirs)
+    }
+
+    /// Says that the communicator with this key is revoked, and wakes the ranks that sleep. False: there is no memory for that.
+    pub fn revoke(&self, key: &Key) -> bool {
+        {
+            let locked = self.lock();
+            let Some(block) = self.find(key).or_else(|| self.make(key)) else {
+                return false;
+            };
+            if block[IS_REVOKED].swap(1, Ordering::Relaxed) != 0 {
+                return true;
+            }
+            locked.shared.revocations.fetch_add(1, Ordering::Release); // pairs with `revocations`
+        }
+        self.segment.tell_news();
+        true
+    }
+
+    /// How often communicators were revoked: while it stays the same there are no new ones.
+    #[inline]
+    pub fn revocations(&self) -> u32 {
+        self.shared().revocations.load(Ordering::Acquire)
+    }
+
+    /// Whether the communicator with this key is revoked.
+    pub fn is_revoked(&self, key: &Key) -> bool {
+        let _locked = self.lock();
+        let block = self.find(key);
+        block.is_some_and(|block| block[IS_REVOKED].load(Ordering::Relaxed) != 0)
+    }
+
+    /// The keys of the revoked communicators that this process is a member of and has not left.
+    pub fn revoked(&self) -> Vec<Key> {
+        let _locked = self.lock();
+        let seats = |block: Block| {
+            let members = block[MEMBERS].load(Ordering::Relaxed) as usize;
+            let places = block[PLACES..].iter().take(members);
+            places.map(|place| place.load(Ordering::Relaxed))
+        };
+        let me = self.me as u64;
+        let is_own = |block: &Block| {
+            block[IS_USED].load(Ordering::Relaxed) != 0
+                && block[IS_REVOKED].load(Ordering::Relaxed) != 0
+                && seats(block).any(|place| place == me)
+        };
+        let key = |block: Block| {
+            let contexts = block[CONTEXTS].load(Ordering::Relaxed);
+            Key {
+                contexts: ((contexts >> 32) as u32, contexts as u32),
+                seats: seats(block).map(|place| (place & !LEFT) as u32).collect(),
+            }
+        };
+        self.blocks().filter(is_own).map(key).collect()
+    }
+
+    /// The caller has the lock.
     fn make(&self, key: &Key) -> Option<Block> {
         let words = block_words(key.seats.len());
         let fits = |block: &Block| block.len() >= words && self.is_free(block);
         let free = self.blocks().find(fits);
         let block = free.or_else(|| self.add(words))?;
         block[IS_USED].store(0, Ordering::Relaxed);
+        block[IS_REVOKED].store(0, Ordering::Relaxed);
         for word in &block[PLACES..words] {
             word.store(0, Ordering::Relaxed);
         }
@@ -248,11 +313,14 @@ impl Desks {
     }
 
     /// A member without the desk will not ask for it any more: the others may have one.
-    pub fn leave(&self, me: usize, key: impl FnOnce() -> Option<Key>) {
+    pub fn leave(&self, key: impl FnOnce() -> Option<Key>) {
         let Some(key) = key() else { return };
         let _locked = self.lock();
-        if let Some(block) = self.blocks().find(|block| Self::is_of(block, &key)) {
-            block[PLACES + me].fetch_or(LEFT, Ordering::Release);
+        let own = key.seats.iter().position(|seat| *seat as usize == self.me);
+        if let Some(block) = self.blocks().find(|block| Self::is_of(block, &key))
+            && let Some(own) = own
+        {
+            block[PLACES + own].fetch_or(LEFT, Ordering::Release);
         }
     }
 }
@@ -334,8 +402,8 @@ mod tests {
         first.desk().contribute(0, 1, 6, |_| false);
         first.leave(0);
         // This one has never used it.
-        all[1].leave(1, || Some(key(8, &[0, 1, 2])));
-        all[1].leave(1, || Some(key(12, &[0, 1, 2])));
+        all[1].leave(|| Some(key(8, &[0, 1, 2])));
+        all[1].leave(|| Some(key(12, &[0, 1, 2])));
         all[0].open(&key(16, &[0, 1])).unwrap();
         assert_eq!(next(&all[0]), 2);
         all[2].segment.rank(2).status.set_reaped();
@@ -348,6 +416,27 @@ mod tests {
         let smaller = all[1].open(&key(20, &[0, 1])).unwrap();
         assert!(!smaller.desk().is_settled(1, &mut 0, None));
         assert_eq!(next(&all[0]), 2);
+    }
+
+    #[test]
+    fn a_revocation_is_seen_by_the_members_until_they_leave() {
+        let all = desks(3, segment_bytes(3));
+        let (one, other) = (key(8, &[0, 2]), key(8, &[1, 2]));
+        all[2].open(&one).unwrap();
+        assert!(!all[0].is_revoked(&one) && all[0].revocations() == 0);
+        assert!(all[0].revoke(&one) && all[2].revoke(&one));
+        assert_eq!(all[1].revocations(), 1);
+        assert!(all[2].is_revoked(&one) && !all[2].is_revoked(&other));
+        assert_eq!(all[2].revoked(), std::slice::from_ref(&one));
+        assert!(all[1].revoked().is_empty());
+        all[0].leave(|| Some(one.clone()));
+        assert_eq!((all[2].revoked().len(), all[0].revoked().len()), (1, 0));
+        all[2].leave(|| Some(one.clone()));
+        // The block is another one's.
+        assert!(!all[2].is_revoked(&one));
+        all[1].open(&other).unwrap();
+        assert!(!all[1].is_revoked(&other) && all[1].revoked().is_empty());
+        assert_eq!(next(&all[0]), 1);
     }
 
     #[test]

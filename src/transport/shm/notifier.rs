@@ -77,6 +77,11 @@ fn wake_all(page: &RankPage) {
 impl Segment<'_> {
     /// For mpiexec, after it has written which processes of this host or of others have died: ranks that sleep wake, and look.
     pub fn tell_of_deaths(&self) {
+        self.tell_news();
+    }
+
+    /// Has all ranks look for news, which were written before.
+    pub fn tell_news(&self) {
         self.header().deaths.fetch_add(1, Ordering::Release); // pairs with `deaths::told`
         for rank in 0..self.ranks() {
             wake_all(self.rank(rank));

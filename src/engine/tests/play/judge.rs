@@ -29,6 +29,7 @@ impl Play {
                         Outgoing::Cts { .. } => "CTS",
                         Outgoing::Place(_) => "PLACE",
                         Outgoing::Failed { .. } => "FAILED",
+                        Outgoing::Revoked { .. } => "REVOKED",
                         Outgoing::Cancel(_) => "CANCEL",
                     };
                     *reached.entry(name).or_default() += 1;

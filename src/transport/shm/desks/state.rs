@@ -9,6 +9,8 @@ pub struct Shared {
     pub lock: AtomicU32,
     /// Not zero: there was no memory for a desk, and nobody gets one any more, so that all members of a communicator have none.
     pub refused: AtomicU32,
+    /// How often a communicator was revoked.
+    pub revocations: AtomicU32,
     /// The block that was made last; zero: none.
     pub first: AtomicU64,
 }
