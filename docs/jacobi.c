@@ -137,6 +137,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &new);
     use(new);
+    if (rank == 0)
+        printf("jacobi: %d processes begin\n", size);
+    fflush(stdout);
     for (;;) {
         /* The next sweeps, or after a death none; and copies. */
         int code = restored ? take_back() : MPI_SUCCESS, at = saved.sweeps;
