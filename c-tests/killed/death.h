@@ -30,6 +30,8 @@ struct board {
     volatile uint64_t died_at[MOST_ROUNDS];
     int ready[MOST_ROUNDS], through[MOST_ROUNDS], ended;
     int failures, errors, late;
+    /* Calls of MPIX_Comm_revoke. */
+    int revoked[MOST_ROUNDS];
     uint64_t longest;
 };
 static struct board *board;

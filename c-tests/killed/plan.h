@@ -124,7 +124,7 @@ static struct step draw_step(uint64_t *random, int ranks, enum death death)
 }
 
 /* Plan of a round with these living ranks; of the half of a communicator that `half` says. */
-static struct plan draw_plan(uint64_t seed, int round, const int *living, int count)
+static CHECK_UNUSED struct plan draw_plan(uint64_t seed, int round, const int *living, int count)
 {
     struct plan plan = {.count = count};
     uint64_t random = seed * 1000003 + (uint64_t) round;
@@ -162,7 +162,7 @@ static struct plan draw_plan(uint64_t seed, int round, const int *living, int co
 }
 
 /* An argument like kill=timer. False: it is none. */
-static int read_wish(const char *argument)
+static CHECK_UNUSED int read_wish(const char *argument)
 {
     const struct { const char *key; int *to; const char *const *names; int count; } keys[] = {
         {"op=", &wanted.kind, kind_names, KINDS}, {"form=", &wanted.form, form_names, FORMS},

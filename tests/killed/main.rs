@@ -10,6 +10,8 @@
 //!     cargo test --test killed -- stay               # survivors that give up and stay outside of MPI
 //!     cargo test --test killed -- objects            # windows, files, memory and communicators
 //!     cargo test --test killed -- spawn              # parents and children
+//!     cargo test --test killed -- recover            # survivors that revoke, agree, shrink and go on
+//!     cargo test --test killed -- jacobi             # the example docs/jacobi.c: a run for each ten seeds
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -22,6 +24,7 @@
 //! | `KILLED_ARGUMENTS` | further arguments of the program, such as `form=blocking then=stay` |
 //! | `KILLED_STRICT` | `1`: an error later than 2 s after the death is a failure, however busy the machine was |
 
+mod jacobi;
 #[path = "../harness/launcher.rs"]
 mod launcher;
 #[path = "../harness/marks.rs"]
@@ -46,7 +49,9 @@ use streams::collect;
 
 const MARK: &str = "KILLED_TEST_MARK";
 /// What begins a line of the program about a failure; what it did not say is "OTHER".
-const KINDS: [&str; 6] = ["HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "TEXT"];
+const KINDS: [&str; 7] = [
+    "HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "UNLIKE", "TEXT",
+];
 
 /// What starts the ranks.
 #[derive(Clone, Copy, PartialEq)]
@@ -66,6 +71,21 @@ struct Way {
     arguments: &'static [&'static str],
 }
 
+impl Way {
+    /// A program that recovers ends as others do; in a job where a rank was killed.
+    fn survives(&self) -> bool {
+        self.program == "recover"
+    }
+
+    /// Of mpiexec.
+    fn options(&self) -> &'static [&'static str] {
+        match self.survives() {
+            true => &["-with-ft", "ulfm"],
+            false => &["-disable-auto-cleanup"],
+        }
+    }
+}
+
 const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way {
     Way {
         name,
@@ -76,7 +96,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 15] = [
+const TRIALS: [Way; 21] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND", "cores=64")],
@@ -130,6 +150,27 @@ const TRIALS: [Way; 15] = [
         variables: &[("OXMPI_FABRIC", "tcp")],
         ..way("spawn_hosts", "spawn", Starter::Hosts)
     },
+    way("recover", "recover", Starter::Ours),
+    Way {
+        variables: &[("OXMPI_PRETEND", "cores=64")],
+        ..way("recover_cores", "recover", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_PRETEND", "nodes=2")],
+        ..way("recover_nodes", "recover", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_STAGING", "no")],
+        ..way("recover_messages", "recover", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_FABRIC", "tcp")],
+        ..way("recover_hosts", "recover", Starter::Hosts)
+    },
+    Way {
+        variables: &[("OXMPI_PRETEND", "nodes=2"), ("OXMPI_FABRIC", "tcp")],
+        ..way("recover_fabric", "recover", Starter::Ours)
+    },
 ];
 
 /// What all runs share.
@@ -156,11 +197,19 @@ fn bench() -> Result<Bench, String> {
     let (mpiexec, program) = staged::compile("killed/program.c", "killed")?;
     let (_, objects) = staged::compile("killed/objects.c", "killed-objects")?;
     let (_, spawn) = staged::compile("killed/spawn.c", "killed-spawn")?;
+    let (_, recover) = staged::compile("killed/recover.c", "killed-recover")?;
+    let (_, jacobi) = staged::compile("../docs/jacobi.c", "killed-jacobi")?;
     let ranks = std::env::var("KILLED_RANKS").unwrap_or_else(|_| "2,3,4,8".into());
     let arguments = std::env::var("KILLED_ARGUMENTS").unwrap_or_default();
     Ok(Bench {
         mpiexec,
-        programs: BTreeMap::from([("program", program), ("objects", objects), ("spawn", spawn)]),
+        programs: BTreeMap::from([
+            ("program", program),
+            ("objects", objects),
+            ("spawn", spawn),
+            ("recover", recover),
+            ("jacobi", jacobi),
+        ]),
         seeds: number("KILLED_SEEDS", 28),
         first: number("KILLED_FIRST", 1),
         ranks: ranks
@@ -219,7 +268,11 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     let own = bench.arguments.iter().map(String::as_str);
     let arguments: Vec<&str> = own.chain(way.arguments.iter().copied()).collect();
     let ranks = bench.ranks[(seed % bench.ranks.len() as u64) as usize];
-    let rounds = if seed.is_multiple_of(3) { 3 } else { 1 };
+    let rounds = match seed % 3 {
+        0 if way.survives() => ranks - 1,
+        0 => 3,
+        _ => 1,
+    };
     let over_hosts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/mpiexec");
     let (program, variables) = (&bench.programs[way.program], way.variables);
     let mpiexec = match way.starter {
@@ -230,7 +283,8 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
     std::fs::create_dir_all(&folder).expect("a folder for temporary files");
     let mut command = Command::new(mpiexec);
     command
-        .args(["-n", &ranks.to_string(), "-disable-auto-cleanup"])
+        .args(["-n", &ranks.to_string()])
+        .args(way.options())
         .arg(program)
         .args([seed.to_string(), rounds.to_string()])
         .args(&arguments)
@@ -243,12 +297,13 @@ fn run(bench: &Bench, way: &Way, seed: u64) -> Result<Sums, (String, String)> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let shown = format!(
-        "{}{} -n {ranks} -disable-auto-cleanup {} {seed} {rounds} {}",
+        "{}{} -n {ranks} {} {} {seed} {rounds} {}",
         variables
             .iter()
             .map(|(name, value)| format!("{name}={value} "))
             .collect::<String>(),
         mpiexec.display(),
+        way.options().join(" "),
         program.display(),
         arguments.join(" "),
     );
@@ -303,6 +358,7 @@ fn may_be(way: &Way, code: i32) -> bool {
     match way.program {
         "program" => code == 128 + 9,
         "objects" => [128 + 9, 1].contains(&code),
+        "recover" => code == 0,
         _ => [128 + 9, 1, 0].contains(&code),
     }
 }
@@ -408,6 +464,7 @@ fn main() -> ExitCode {
                 }
             })
         })
+        .chain(jacobi::trials(&bench))
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
