@@ -4,6 +4,7 @@
 //! Invariant: a variable is read from the environment once, at its first use, and never changes after;
 //! a value that cannot be read is reported and the default is taken.
 
+pub mod check;
 pub mod pretend;
 pub mod show;
 

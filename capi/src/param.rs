@@ -54,6 +54,11 @@ pub trait Value: Copy + Describe {
     const PINS: bool;
     /// Whether NULL in place of a result means that nobody wants it (MPI_STATUS_IGNORE of the standard ABI).
     const NULL_IS_IGNORED: bool = false;
+    /// The handle of an object that the program will have to free; requests are noted where they are made.
+    #[inline(always)]
+    fn object(self) -> Option<c_int> {
+        None
+    }
     fn from_small(c: Self::SmallC) -> Self;
     fn from_large(c: Self::LargeC) -> Self;
     /// An error when the value does not fit.

@@ -5,6 +5,7 @@
 
 use crate::param::{Describe, Param, Value};
 use oxmpi::error::{Class, Error, Result, memory};
+use oxmpi::os::made;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::marker::PhantomData;
@@ -159,6 +160,11 @@ macro_rules! writable {
                 pub fn put(&self, index: usize, value: T) -> Result<()> {
                     if self.address.is_null() {
                         return Err(self.null_error());
+                    }
+                    if let Some(object) = value.object()
+                        && made::is_noted()
+                    {
+                        made::note(object);
                     }
                     if self.large {
                         let value = value.to_large()?;

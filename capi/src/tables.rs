@@ -91,6 +91,43 @@ macro_rules! plain {
     };
 }
 
+/// See [`Value::object`].
+macro_rules! object {
+    (Comm $value:expr) => {
+        Some($value.0)
+    };
+    (Datatype $value:expr) => {
+        Some($value.0)
+    };
+    (Errhandler $value:expr) => {
+        Some($value.0)
+    };
+    (File $value:expr) => {
+        Some(oxmpi::io::handle_of($value.0 as usize))
+    };
+    (Group $value:expr) => {
+        Some($value.0)
+    };
+    (Info $value:expr) => {
+        Some($value.0)
+    };
+    (Keyval $value:expr) => {
+        Some($value.0)
+    };
+    (Op $value:expr) => {
+        Some($value.0)
+    };
+    (Session $value:expr) => {
+        Some($value.0)
+    };
+    (Win $value:expr) => {
+        Some($value.0)
+    };
+    ($other:ident $value:expr) => {
+        None
+    };
+}
+
 macro_rules! null_is_ignored {
     (Status) => {
         cfg!(standard_abi)
@@ -132,6 +169,10 @@ macro_rules! converted {
             type LargeC = $c;
             const PINS: bool = pins!($name);
             const NULL_IS_IGNORED: bool = null_is_ignored!($name);
+            #[inline(always)]
+            fn object(self) -> Option<c_int> {
+                object!($name self)
+            }
             #[inline(always)]
             fn from_small(c: $c) -> Self {
                 Self::of_c(c)

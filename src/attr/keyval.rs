@@ -131,6 +131,11 @@ pub fn free(target: Target, number: i32) -> Result<()> {
     Ok(())
 }
 
+/// Whether the program has made this key and not freed it.
+pub fn is_held_by_program(number: i32) -> bool {
+    find(number).is_some_and(|(slot, _)| slot.0.lock().program.is_some())
+}
+
 /// Lets the wrapper of another language call the callbacks of a key; false if there is no such key.
 pub fn set_proxy(number: i32, copy_proxy: usize, delete_proxy: usize) -> bool {
     let Some((_, keyval)) = find(number) else {

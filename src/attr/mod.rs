@@ -8,7 +8,9 @@ mod keyval;
 mod predefined;
 
 pub use attributes::Attributes;
-pub use keyval::{Callbacks, INVALID, Keyval, Target, create, free, keyval, set_proxy};
+pub use keyval::{
+    Callbacks, INVALID, Keyval, Target, create, free, is_held_by_program, keyval, set_proxy,
+};
 pub use predefined::{
     APPNUM, FT, HOST, IO, LAST_USED_CODE, Language, TAG_UB, UNIVERSE_SIZE, WTIME_IS_GLOBAL,
     WindowKey, found_address, found_fact, is_of_world, set, window_key,

@@ -12,7 +12,7 @@ mod amounts;
 mod args;
 mod barrier;
 mod bcast;
-mod check;
+pub mod check;
 pub mod choose;
 mod context;
 mod differing;
@@ -35,6 +35,7 @@ mod staged;
 mod team;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod words;
 
 use crate::datatype::{Buffer, Parts};
@@ -44,6 +45,7 @@ pub use context::{CollContext, block_on};
 pub use differing::kind_of;
 pub use run::{begin, block, keep};
 pub use team::Team;
+pub use texts::gather_texts_on;
 pub use words::{exchange_words, exchange_words_on};
 
 /// A barrier of those on a collective context.

@@ -67,7 +67,7 @@ pub async fn allocate(coll: &CollContext<'_>, creation: Creation) -> Result<Agre
 impl Proposal {
     /// Takes the next number in the order of creations on the parent, and the id that is ready for it, if there is one.
     pub fn new(function: &'static str, creation: Creation) -> Proposal {
-        let site = report::site(function);
+        let site = report::site();
         if let Some(give_back) = GIVE_BACK.get() {
             give_back();
         }

@@ -17,6 +17,7 @@ pub mod entry;
 pub mod epochs;
 mod failed;
 pub mod failures;
+pub mod leftovers;
 pub mod liveness;
 pub mod long_wait;
 pub mod losses;

@@ -13,20 +13,32 @@ use super::requests::{Answer, Index, Kind, Request};
 use crate::events::Event;
 
 /// The sends of this process that were refused, and that no call reports.
-#[derive(Debug, Default)]
-pub(super) struct Refused {
-    first: Option<Description>,
-    count: u64,
+pub(super) type Refused = Vec<Group>;
+
+/// Sends to the same rank with the same tag on the same communicator.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    pub first: Description,
+    pub count: u64,
+    /// Of all of them.
+    pub bytes: u64,
 }
 
 /// A send, for the user.
 #[derive(Clone, Copy, Debug)]
-struct Description {
-    source: i32,
-    peer: i32,
-    tag: i32,
-    bytes: usize,
-    context: u32,
+pub struct Description {
+    pub source: i32,
+    pub peer: i32,
+    pub tag: i32,
+    pub bytes: usize,
+    pub context: u32,
+}
+
+impl Group {
+    fn has(&self, one: &Description) -> bool {
+        let of = |it: &Description| (it.source, it.peer, it.tag, it.context);
+        of(&self.first) == of(one)
+    }
 }
 
 /// MPI_Finalize has begun, or is over: from now on messages without a receive are refused, or not any more.
@@ -40,24 +52,36 @@ pub fn refuse_all(refuses: bool) {
     });
 }
 
-/// What to tell the user about messages that were refused, once; to be asked while there are communicators. `name_of` names that of a context.
-pub fn report(name_of: impl FnOnce(u32) -> Option<String>) -> Option<String> {
-    let mut all = Refused::default();
+/// The messages that were refused since the last call.
+pub fn take() -> Vec<Group> {
+    let mut all: Vec<Group> = Vec::new();
     for_each(|engine| {
-        let refused = std::mem::take(&mut engine.refused);
-        all.first = all.first.or(refused.first);
-        all.count += refused.count;
+        for group in std::mem::take(&mut engine.refused) {
+            match all.iter_mut().find(|it| it.has(&group.first)) {
+                Some(known) => {
+                    known.count += group.count;
+                    known.bytes += group.bytes;
+                }
+                None => all.push(group),
+            }
+        }
     });
+    all
+}
+
+/// What to tell the user about messages that were refused; to be asked while there are communicators. `name_of` names that of a context.
+pub fn text(refused: &[Group], name_of: impl FnOnce(u32) -> Option<String>) -> Option<String> {
     let Description {
         source,
         peer,
         tag,
         bytes,
         context,
-    } = all.first?;
+    } = refused.first()?.first;
     let communicator = name_of(context);
     let communicator = communicator.as_deref().unwrap_or("a freed communicator");
-    let more = match all.count - 1 {
+    let count: u64 = refused.iter().map(|group| group.count).sum();
+    let more = match count - 1 {
         0 => String::new(),
         1 => ", nor was 1 further message".to_owned(),
         more => format!(", nor were {more} further messages"),
@@ -128,8 +152,18 @@ impl Engine {
             bytes: request.total,
             context: request.context,
         };
-        self.refused.first.get_or_insert(description);
-        self.refused.count += 1;
+        let bytes = description.bytes as u64;
+        match self.refused.iter_mut().find(|it| it.has(&description)) {
+            Some(group) => {
+                group.count += 1;
+                group.bytes += bytes;
+            }
+            None => self.refused.push(Group {
+                first: description,
+                count: 1,
+                bytes,
+            }),
+        }
         self.raise_rendezvous(Event::RendezvousCompleted, index);
         self.complete(index);
     }

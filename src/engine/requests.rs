@@ -12,6 +12,7 @@ use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error, Exhausted, Result, fail, memory};
+use crate::os::made;
 pub use number::{
     Index, NO_PROC, NULL, RECEIVED_FROM_NOBODY, SENT, engine_of, engine_of_handle, handle_of,
     index_of, is_of_another, message_handle_of, message_index_of,
@@ -50,13 +51,29 @@ pub enum Reaped {
 }
 
 /// All requests of an engine.
-#[derive(Default)]
 pub struct Slab {
     /// The number of the first request.
     first: u32,
     slots: Vec<Request>,
     free: VecDeque<Index>,
+    /// Slots are taken at once while more than so many are free: [`RESERVE`], or too many where it is noted what makes requests.
+    reserve: usize,
     blocks: walk::Blocks,
+}
+
+/// [`Slab::reserve`] of a slab in which no slot is taken at once.
+const NOTES: usize = usize::MAX;
+
+impl Default for Slab {
+    fn default() -> Self {
+        Self {
+            first: 0,
+            slots: Vec::new(),
+            free: VecDeque::new(),
+            reserve: RESERVE,
+            blocks: walk::Blocks::default(),
+        }
+    }
 }
 
 impl Slab {
@@ -64,6 +81,7 @@ impl Slab {
     pub fn new(engine: u32) -> Self {
         Self {
             first: first_of(engine),
+            reserve: if made::is_noted() { NOTES } else { RESERVE },
             ..Self::default()
         }
     }
@@ -88,7 +106,7 @@ impl Slab {
 
     #[inline(always)]
     fn put(&mut self, request: Request, most: usize) -> Result<Index> {
-        if self.free.len() > RESERVE
+        if self.free.len() > self.reserve
             && let Some(index) = self.free.pop_front()
         {
             self.slots[own_slot(index)] = request;
@@ -100,6 +118,27 @@ impl Slab {
     #[cold]
     #[inline(never)]
     fn put_into_another(&mut self, request: Request, most: usize) -> Result<Index> {
+        if self.reserve == NOTES {
+            return self.put_and_note(request, most);
+        }
+        self.put_into_new(request, most)
+    }
+
+    /// As without notes, and says where the program is.
+    fn put_and_note(&mut self, request: Request, most: usize) -> Result<Index> {
+        let free = (self.free.len() > RESERVE).then(|| self.free.pop_front());
+        let index = match free.flatten() {
+            Some(index) => {
+                self.slots[own_slot(index)] = request;
+                index
+            }
+            None => self.put_into_new(request, most)?,
+        };
+        made::note(handle_of(index));
+        Ok(index)
+    }
+
+    fn put_into_new(&mut self, request: Request, most: usize) -> Result<Index> {
         if let Err(error) = self.have_room(most) {
             roots::give(&request);
             return Err(error);
@@ -155,7 +194,7 @@ impl Slab {
         tag: i32,
     ) -> Result<Index> {
         roots::take(owner, &buffer);
-        if self.free.len() > RESERVE
+        if self.free.len() > self.reserve
             && let Some(index) = self.free.pop_front()
         {
             let request = &mut self.slots[own_slot(index)];

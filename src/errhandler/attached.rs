@@ -4,7 +4,7 @@
 //! the same time; reading the handle and taking a reference for the reader is one step, otherwise another thread could
 //! attach something else in between and end the handler.
 
-use super::{Action, action, release, retain};
+use super::{Action, action, give_to_program, release, retain};
 use crate::sync::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
@@ -28,14 +28,15 @@ impl Attached {
 
     /// For an object that inherits the handler.
     pub fn copy(&self) -> Self {
-        Self(AtomicI32::new(self.give()))
+        let _counting = COUNTING.lock();
+        Self::to(self.0.load(Ordering::Relaxed))
     }
 
     /// The handle with a reference for the program, as MPI_Comm_get_errhandler and its like.
     pub fn give(&self) -> i32 {
         let _counting = COUNTING.lock();
         let handle = self.0.load(Ordering::Relaxed);
-        retain(handle);
+        give_to_program(handle);
         handle
     }
 

@@ -48,6 +48,8 @@ pub struct Errhandler {
     pub target: Target,
     pub callback: Box<dyn Callback>,
     references: AtomicUsize,
+    /// Those of them that the program has to give back.
+    programs: AtomicUsize,
 }
 
 /// What is to be done about an error. Decided here, done at the edge.
@@ -69,6 +71,7 @@ pub fn create(target: Target, callback: Box<dyn Callback>) -> Result<i32> {
         target,
         callback,
         references: AtomicUsize::new(1),
+        programs: AtomicUsize::new(1),
     }))
 }
 
@@ -126,10 +129,29 @@ fn release(handle: i32) {
 /// MPI_Errhandler_free. A predefined handler may be given back too, which does nothing.
 pub fn free(handle: i32) -> Result<()> {
     if !is_predefined(handle) {
-        find(handle)?;
+        let errhandler = find(handle)?;
+        let _ = errhandler
+            .programs
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+                count.checked_sub(1)
+            });
         release(handle);
     }
     Ok(())
+}
+
+/// The program has got a reference, by MPI_Comm_get_errhandler and its like.
+fn give_to_program(handle: i32) {
+    retain(handle);
+    if let Some(errhandler) = ERRHANDLERS.get(handle) {
+        errhandler.programs.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether the program has a reference that it has not given back.
+pub fn is_held_by_program(handle: i32) -> bool {
+    let errhandler = ERRHANDLERS.get(handle);
+    errhandler.is_some_and(|it| it.programs.load(Ordering::Relaxed) > 0)
 }
 
 /// What the handler set on an object wants to be done about an error.

@@ -63,6 +63,13 @@ impl Library {
 
 /// The file that what lies at an address was loaded from.
 fn file_at(address: *const c_void) -> Option<PathBuf> {
+    let (file, _) = place_at(address as u64)?;
+    Some(file)
+}
+
+/// The file that what lies at an address was loaded from, and the distance from where it was loaded.
+pub fn place_at(address: u64) -> Option<(PathBuf, u64)> {
+    let address = address as *const c_void;
     // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: the call only compares the address with those of what is loaded.
@@ -71,7 +78,8 @@ fn file_at(address: *const c_void) -> Option<PathBuf> {
     }
     // SAFETY: not null, so it is the name of a loaded file, which stays loaded.
     let name = unsafe { CStr::from_ptr(found.dli_fname) };
-    Some(OsStr::from_bytes(name.to_bytes()).into())
+    let file = OsStr::from_bytes(name.to_bytes()).into();
+    Some((file, address as u64 - found.dli_fbase as u64))
 }
 
 /// A text of a C library.

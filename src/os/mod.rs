@@ -15,6 +15,7 @@ pub mod file_map;
 pub mod hardware;
 pub mod in_place;
 pub mod library;
+pub mod made;
 pub mod memory;
 pub mod peer_memory;
 pub mod process;

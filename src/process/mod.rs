@@ -8,6 +8,7 @@
 mod fabric;
 #[cfg(test)]
 mod footprint;
+mod leftovers;
 pub mod session;
 pub mod sets;
 pub mod settings;
@@ -557,11 +558,9 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         drain("MPI_Finalize", Engine::is_drained);
         refusal::refuse_all(false);
     }
-    if let (Some(warning), Some(job)) = (refusal::report(comm::name_of_context), JOB.get()) {
-        tell(&format!(
-            "oxmpi: rank {}: MPI_Finalize: {warning}\n",
-            job.rank
-        ));
+    if let Some(job) = JOB.get() {
+        let all = comm::get(comm::WORLD).filter(|_| have_all_come);
+        leftovers::report(all, job.rank);
     }
     if let Some(page) = page.filter(|_| have_all_come) {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.

@@ -5,18 +5,22 @@
 
 use super::ThreadLevel;
 use super::survival::SURVIVE;
+use crate::coll::check::CHECK_COLLECTIVES;
 use crate::connections::far::Compared;
 use crate::error::{Class, Error, Result};
+use crate::os::made;
+use crate::pt2pt::signatures::CHECK_SIGNATURES;
 use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::transport::{net, ofi};
+use crate::variables::check::CHECK;
 use crate::variables::pretend::PRETEND;
 use crate::variables::show::SHOW;
 use crate::variables::{self, Listed, Variable};
 use crate::{
     choice, coll, context_id, datatype, dynamic, engine, errhandler, events, io, launch, lifetime,
-    pt2pt, rma,
+    rma,
 };
 
 choice! {
@@ -106,6 +110,8 @@ pub struct Chapter {
 
 static FABRIC: &[&dyn Listed] = &[&ofi::FABRIC, &ofi::rma::FABRIC_RMA, &net::STRAIGHT_BYTES];
 
+static CHECKING: &[&dyn Listed] = &[&CHECK, &CHECK_SIGNATURES];
+
 static OWN: &[&dyn Listed] = &[
     &THREAD_LEVEL,
     &SUPPRESS_ABORT_MESSAGE,
@@ -177,11 +183,7 @@ pub fn chapters() -> [Chapter; 16] {
             "How processes find each other.",
             launch::VARIABLES,
         ),
-        (
-            "checking",
-            "Looking for mistakes of programs.",
-            pt2pt::signatures::VARIABLES,
-        ),
+        ("checking", "Looking for mistakes of programs.", CHECKING),
         ("tools", "What tools are told.", events::VARIABLES),
     ]
     .map(|(name, text, variables)| Chapter {
@@ -318,8 +320,25 @@ fn difference(variables: &[&dyn Listed], own: (usize, &[u64]), other: (usize, &[
     format!("{}; it must be the same on all ranks", parts.join(", "))
 }
 
+/// What `OXMPI_CHECK` asks for is asked for by the variables of the checks, too.
+fn ask_for_checks() {
+    let check = CHECK.get();
+    if check.leaks {
+        made::begin();
+    }
+    let asked = [
+        (check.collectives, &CHECK_COLLECTIVES),
+        (check.signatures, &CHECK_SIGNATURES),
+    ];
+    for (_, variable) in asked.into_iter().filter(|(is_asked, _)| *is_asked) {
+        // After the first MPI_Init nothing changes any more.
+        let _ = variable.set_bits(1);
+    }
+}
+
 /// Reads all settings and, on rank 0, says what is wrong with them, and shows them if that is wanted.
 pub(super) fn read(rank: u32) {
+    ask_for_checks();
     let all = all();
     let shown = variables::describe(&all);
     let mistakes = variables::take_mistakes();

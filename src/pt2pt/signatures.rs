@@ -10,17 +10,15 @@ use crate::datatype::{Buffer, Datatype, Signature, Status};
 use crate::engine::Engine;
 use crate::engine::requests::Reaped;
 use crate::error::{Class, Error, Result};
-use crate::variables::{Listed, Variable};
+use crate::variables::Variable;
 use std::ops::ControlFlow;
 
-static CHECK_SIGNATURES: Variable<bool> = Variable::new(
+pub static CHECK_SIGNATURES: Variable<bool> = Variable::new(
     "CHECK_SIGNATURES",
     false,
     "Messages carry the type signature they were sent with, and a receive that does not fit it fails. To find mistakes.",
 )
 .same_on_all();
-
-pub static VARIABLES: &[&dyn Listed] = &[&CHECK_SIGNATURES];
 
 const TEXT: usize = 24;
 

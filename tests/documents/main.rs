@@ -242,12 +242,14 @@ impl Stage {
         symlink(&self.prefix, self.folder.join("target/stage"))?;
         symlink(root().join("docs"), self.folder.join("docs"))?;
         fs::copy(root().join("docs/demo.c"), self.folder.join("demo.c"))?;
-        fs::copy(
-            root().join("tests/documents/hang.c"),
-            self.folder.join("hang.c"),
-        )?;
-        let script = "mpicc demo.c -o demo; mpicc hang.c -o hang; mpicc -norpath demo.c -o program-built-for-mpich";
-        match self.script(script, 3) {
+        for name in ["hang.c", "forgets.c"] {
+            fs::copy(
+                root().join("tests/documents").join(name),
+                self.folder.join(name),
+            )?;
+        }
+        let script = "mpicc demo.c -o demo; mpicc hang.c -o hang; mpicc -g forgets.c -o forgets; mpicc -norpath demo.c -o program-built-for-mpich";
+        match self.script(script, 4) {
             Ok(()) => Ok(()),
             Err(text) => Err(std::io::Error::other(text)),
         }

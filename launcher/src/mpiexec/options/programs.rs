@@ -89,11 +89,10 @@ pub const WHAT: &[Choice] = &[
     choice(
         &["check_mpi", "check-mpi"],
         No,
-        "compare collective calls and types of messages between ranks (OXMPI_CHECK_COLLECTIVES, OXMPI_CHECK_SIGNATURES)",
+        "look for mistakes: collective calls and types of messages that differ between ranks, and what is not freed or received at the end (OXMPI_CHECK=all)",
         |parsing, _| {
-            for name in ["OXMPI_CHECK_COLLECTIVES", "OXMPI_CHECK_SIGNATURES"] {
-                parsing.request.set.push((name.into(), "1".into()));
-            }
+            let check = ("OXMPI_CHECK".into(), "all".into());
+            parsing.request.set.push(check);
             Ok(())
         },
     ),
