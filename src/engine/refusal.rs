@@ -68,7 +68,7 @@ pub fn report(name_of: impl FnOnce(u32) -> Option<String>) -> Option<String> {
 }
 
 /// Whether a context is of the program's own messages. Only these are refused: operations of the library may still go on.
-pub(super) fn is_of_program(context: u32) -> bool {
+pub fn is_of_program(context: u32) -> bool {
     context & KIND_OF_CONTEXT == 0
 }
 

@@ -65,6 +65,23 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
     })
 }
 
+/// The memory for timelines, of which mpiexec has told descriptor and inode; as the segment's.
+pub fn of_timeline(given: &str, keeper: Option<i32>) -> Result<OwnedFd> {
+    let numbers = given.split_once(' ');
+    let numbers = numbers.and_then(|(fd, inode)| Some((fd.parse().ok()?, inode.parse().ok()?)));
+    let found = numbers.and_then(|(fd, inode): (i32, u64)| {
+        let own = identity(fd).is_some_and(|(it, _)| it == inode);
+        let own = own.then(|| inherited(fd)).flatten();
+        own.or_else(|| open_of(keeper?, fd, inode))
+    });
+    found.ok_or_else(|| {
+        Error::new(
+            Class::Other,
+            format!("the memory for the timeline ({given}) cannot be reached: a program between mpiexec and this one has closed it"),
+        )
+    })
+}
+
 /// The segment of this node under another launcher. Collective over the job.
 pub fn of_node(
     client: &mut Client,
