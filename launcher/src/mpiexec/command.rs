@@ -3,6 +3,7 @@
 
 use super::environment::Variables;
 use super::plan::Plan;
+use super::timeline;
 use oxmpi::launch::names;
 use oxmpi::os::process::{Leads, lead, limit_files};
 use rustix::fs::fstat;
@@ -170,6 +171,9 @@ impl<'a> Commands<'a> {
         ];
         for (name, number) in numbers {
             command.env(name, number.to_string());
+        }
+        if let Some(told) = timeline::told_to_ranks() {
+            command.env(names::TIMELINE, told);
         }
         if let Some(universe) = self.plan.request.universe.size(size as u32) {
             command.env(names::UNIVERSE_SIZE, universe.to_string());

@@ -51,6 +51,7 @@ mod state;
 mod supervisor;
 mod survival;
 mod table;
+mod timeline;
 mod tools;
 mod variables;
 mod version;

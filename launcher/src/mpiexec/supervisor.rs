@@ -20,6 +20,7 @@ use super::server::Server;
 use super::signals::NotedSignals;
 use super::start::{Leaders, Started, Starter};
 use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned};
+use super::timeline::{self, Recorder};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -130,10 +131,25 @@ pub fn supervise(
         Ok(segment)
     });
     let supervisor = segment.and_then(|it| Supervisor::new(plan, it, front, tree));
+    let timeline = match timeline::begin(plan) {
+        Ok(timeline) => timeline,
+        Err(text) if plan.place == 0 => {
+            complain(&text);
+            return 1;
+        }
+        Err(text) => {
+            complain(&format!("{}: {text}", plan.host));
+            None
+        }
+    };
     match supervisor {
         Ok(mut supervisor) => {
             supervisor.start(fd);
+            let timeline = timeline.and_then(Recorder::start);
             supervisor.watch();
+            if let Some(timeline) = timeline {
+                supervisor.show(&timeline.finish(plan));
+            }
             supervisor.finish()
         }
         Err(error) => {
