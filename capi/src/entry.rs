@@ -150,7 +150,8 @@ macro_rules! entry {
             $(let $argument = <$type as $crate::param::Param<F>>::take(
                 $argument, stringify!($argument));)*
             entry!(@may_run $object)?;
-            if !oxmpi::events::timeline::is_on() {
+            const RECORDED: bool = $crate::threads::Class::$class.is_recorded();
+            if !RECORDED || !oxmpi::events::timeline::is_on() {
                 return body($($argument),*);
             }
             #[allow(unused_imports)]

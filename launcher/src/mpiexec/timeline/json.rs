@@ -195,10 +195,11 @@ fn arrow_of(
     let mut end = |phase: &str, end: &End| {
         writeln!(
             out,
-            "{{\"ph\":\"{phase}\",\"id\":{number},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{category}\",\"cat\":\"{category}\"{}}},",
+            "{{\"ph\":\"{phase}\",\"id\":{number},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{category}\",\"cat\":\"{category}\",\"args\":{{\"bytes\":{}}}{}}},",
             end.rank,
             tid(end.rank, end.lane),
             Micro(end.time - origin),
+            end.bytes,
             if phase == "f" { ",\"bp\":\"e\"" } else { "" }
         )
     };

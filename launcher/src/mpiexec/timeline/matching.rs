@@ -20,6 +20,8 @@ pub struct End {
     /// The call.
     pub begin: i64,
     pub end: i64,
+    /// Of the message, as this end has it.
+    pub bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +190,7 @@ impl Gathered {
                     time: begin,
                     begin,
                     end,
+                    bytes: 0,
                 },
             }),
             _ => {}
@@ -203,6 +206,7 @@ impl Gathered {
                 time: begin,
                 begin,
                 end,
+                bytes: record.bytes,
             },
         });
     }
@@ -233,6 +237,7 @@ impl Gathered {
                 time,
                 begin,
                 end,
+                bytes: record.bytes,
             },
         });
     }
@@ -362,6 +367,7 @@ mod tests {
             time,
             begin: time - 1,
             end: time + 1,
+            bytes: 0,
         }
     }
 

@@ -136,16 +136,15 @@ fn late_messages(text: &mut String, known: &Known) {
             pair,
             arrow.from.begin.min(arrow.to.time) - arrow.to.begin,
         );
-        add(
-            &mut receivers,
-            pair,
-            arrow.posted.min(arrow.from.end) - arrow.from.begin,
-        );
+        // A send that has ended before did not wait.
+        if arrow.posted < arrow.from.end {
+            add(&mut receivers, pair, arrow.posted - arrow.from.begin);
+        }
     }
     for (what, table) in [
         ("late senders: receivers waited for sends to begin", senders),
         (
-            "late receivers: sends were under way before the receive was posted",
+            "late receivers: senders waited for receives to be posted",
             receivers,
         ),
     ] {
