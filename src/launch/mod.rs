@@ -196,6 +196,17 @@ fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
     })
 }
 
+/// Where mpiexec is in a debugger: waits until that has attached to the processes it wants.
+pub fn wait_for_debugger(job: &Job) {
+    let given = std::env::var(environment::names::DEBUG_GATE);
+    let Some(given) = given.ok().filter(|_| job.how == Launcher::Mpiexec) else {
+        return;
+    };
+    let gate = segment::descriptor(&given, None).map(std::fs::File::from);
+    // Nothing comes but the end.
+    let _ = gate.map(|mut gate| std::io::copy(&mut gate, &mut std::io::sink()));
+}
+
 /// Where our mpiexec wants the timeline of this process; `None`: nowhere.
 ///
 /// Errors: it cannot be reached, which is as with the segment.

@@ -65,16 +65,18 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
     })
 }
 
-/// The memory for timelines, of which mpiexec has told descriptor and inode; as the segment's.
+/// A descriptor of mpiexec's, of which it has told number and inode: inherited, or if a program between has closed it, from the process that keeps it.
+pub fn descriptor(given: &str, keeper: Option<i32>) -> Option<OwnedFd> {
+    let (fd, inode) = given.split_once(' ')?;
+    let (fd, inode) = (fd.parse().ok()?, inode.parse().ok()?);
+    let own = identity(fd).is_some_and(|(it, _)| it == inode);
+    let own = own.then(|| inherited(fd)).flatten();
+    own.or_else(|| open_of(keeper?, fd, inode))
+}
+
+/// The memory for timelines.
 pub fn of_timeline(given: &str, keeper: Option<i32>) -> Result<OwnedFd> {
-    let numbers = given.split_once(' ');
-    let numbers = numbers.and_then(|(fd, inode)| Some((fd.parse().ok()?, inode.parse().ok()?)));
-    let found = numbers.and_then(|(fd, inode): (i32, u64)| {
-        let own = identity(fd).is_some_and(|(it, _)| it == inode);
-        let own = own.then(|| inherited(fd)).flatten();
-        own.or_else(|| open_of(keeper?, fd, inode))
-    });
-    found.ok_or_else(|| {
+    descriptor(given, keeper).ok_or_else(|| {
         Error::new(
             Class::Other,
             format!("the memory for the timeline ({given}) cannot be reached: a program between mpiexec and this one has closed it"),

@@ -351,6 +351,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     record(&job)?;
     signatures::begin();
     start_engine(&job, level)?;
+    launch::wait_for_debugger(&job);
     names::set_own(job.id, job.size);
     comm::set_own_process(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));

@@ -2,6 +2,7 @@
 //! inherited descriptors: its place, the segment, and a socket, over which a program of another MPI of MPICH's family can speak PMI-1.
 
 use super::environment::Variables;
+use super::mpir;
 use super::plan::Plan;
 use super::timeline;
 use oxmpi::launch::names;
@@ -171,6 +172,9 @@ impl<'a> Commands<'a> {
         ];
         for (name, number) in numbers {
             command.env(name, number.to_string());
+        }
+        if let Some(gate) = mpir::gate() {
+            command.env(names::DEBUG_GATE, gate);
         }
         if let Some(told) = timeline::told_to_ranks() {
             command.env(names::TIMELINE, told);

@@ -28,6 +28,7 @@ pub mod machine;
 #[cfg(test)]
 pub mod manual;
 mod missing;
+mod mpir;
 mod nodes;
 mod options;
 mod output;

@@ -91,6 +91,8 @@ pub struct Supervisor<'a> {
     /// By number; those that have ended leave their places to others.
     pub(super) spawned: Vec<Spawned>,
     pub(super) balance: Option<Balance>,
+    /// Debuggers were told of the processes.
+    pub(super) table_told: bool,
 }
 
 /// Runs the job; the exit code.
@@ -232,6 +234,7 @@ impl<'a> Supervisor<'a> {
             ends: Ends::default(),
             spawned: Vec::new(),
             balance: Balance::new(plan, Instant::now()),
+            table_told: false,
         })
     }
 
@@ -371,7 +374,8 @@ impl<'a> Supervisor<'a> {
                 return;
             }
             let balance_due = self.tend_balance(now);
-            let due = [due, output_due, tree_due, balance_due]
+            let debugger_due = self.tend_debuggers(now);
+            let due = [due, output_due, tree_due, balance_due, debugger_due]
                 .into_iter()
                 .flatten()
                 .min();
