@@ -102,6 +102,9 @@ pub const fn kind_of(name: &str, collective: bool) -> What {
 impl Call {
     #[inline(always)]
     pub fn begin(what: What) -> Call {
+        if what == What::Is(Kind::Receive) {
+            timeline::await_one();
+        }
         Call {
             record: Record {
                 begin: timeline::now(),
@@ -167,6 +170,7 @@ impl Call {
             };
         }
         match self.what {
+            What::Is(Kind::Receive) => timeline::add_received(&mut self.record),
             What::Is(_) => {}
             What::BothLater | What::Probe | What::Start => self.tell_more(good),
         }

@@ -12,7 +12,6 @@ use crate::engine::refusal::is_of_program;
 use crate::engine::requests::{Kind, Reaped, Request};
 use crate::error::{Class, Error, Result};
 use crate::events::timeline;
-use crate::events::timeline::layout::{Record, about};
 use crate::sync::{AtomicU32, Ordering};
 use crate::variables::{Listed, Variable};
 use std::ops::ControlFlow;
@@ -122,16 +121,8 @@ fn look(buffer: &Buffer, met: Met, done: Completion) -> Completion {
         && done.status.source >= 0
         && let Some(context) = met.context.filter(|context| is_of_program(*context))
     {
-        timeline::write(&Record {
-            begin: timeline::now(),
-            function: about::RECEIVED,
-            peer: done.status.source,
-            tag: done.status.tag,
-            context,
-            extra: met.handle,
-            bytes: done.status.bytes(),
-            ..Record::default()
-        });
+        let (source, tag) = (done.status.source, done.status.tag);
+        timeline::received(met.handle, source, tag, context, done.status.bytes());
     }
     done
 }

@@ -96,7 +96,7 @@ pub enum Kind {
     Other,
     /// Sends: `peer` is the process, `extra` the caller's rank in the communicator.
     Send,
-    /// Receives, posted when the call began.
+    /// Receives, posted when the call began; `extra` is [`HAS_RECEIVED`].
     Receive,
     /// Posts a receive: `extra` is the request.
     Post,
@@ -128,6 +128,8 @@ impl Kind {
     }
 }
 
+/// `extra` of a call that has received: `peer` and `tag` are the message's.
+pub const HAS_RECEIVED: i32 = 1;
 /// No peer, and no `extra`.
 pub const NONE: i32 = -1;
 

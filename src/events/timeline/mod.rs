@@ -54,7 +54,22 @@ impl Drop for Owner {
     }
 }
 
+/// What a call that blocks has received, for its own record.
+#[derive(Clone, Copy)]
+enum Receiving {
+    /// No such call, or one whose message has a record of its own.
+    No,
+    Awaited,
+    Received {
+        source: i32,
+        tag: i32,
+        context: u32,
+        bytes: u64,
+    },
+}
+
 thread_local! {
+    static RECEIVING: Cell<Receiving> = const { Cell::new(Receiving::No) };
     static LANE: Cell<u32> = const { Cell::new(NO_LANE) };
     static OWNER: Owner = const { Owner(Cell::new(NO_LANE)) };
     /// When this thread fell asleep.
@@ -164,6 +179,52 @@ pub fn write(record: &Record) {
         return timeline.push(lane as usize, record);
     }
     timeline.push(lane as usize, record);
+}
+
+/// This thread begins a call that receives one message.
+#[inline(always)]
+pub fn await_one() {
+    RECEIVING.set(Receiving::Awaited);
+}
+
+/// A receive has completed; `handle` is 0 where the call blocks.
+pub fn received(handle: i32, source: i32, tag: i32, context: u32, bytes: u64) {
+    if handle == 0 && matches!(RECEIVING.get(), Receiving::Awaited) {
+        return RECEIVING.set(Receiving::Received {
+            source,
+            tag,
+            context,
+            bytes,
+        });
+    }
+    write(&Record {
+        begin: now(),
+        function: about::RECEIVED,
+        peer: source,
+        tag,
+        context,
+        extra: handle,
+        bytes,
+        ..Record::default()
+    });
+}
+
+/// The call that began with [`await_one`] ends: its record has the message that came.
+#[inline(always)]
+pub fn add_received(call: &mut Record) {
+    if let Receiving::Received {
+        source,
+        tag,
+        context,
+        bytes,
+    } = RECEIVING.replace(Receiving::No)
+    {
+        call.peer = source;
+        call.tag = tag;
+        call.context = context;
+        call.bytes = bytes;
+        call.extra = layout::HAS_RECEIVED;
+    }
 }
 
 /// Writes a call down that has ended.

@@ -6,7 +6,7 @@
 use super::clock::Scale;
 use super::part::{Names, Part};
 use super::profile::Profile;
-use oxmpi::events::timeline::layout::{Kind, NONE, Record, about};
+use oxmpi::events::timeline::layout::{HAS_RECEIVED, Kind, NONE, Record, about};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 
@@ -180,6 +180,20 @@ impl Gathered {
         match record.kind {
             Kind::Send | Kind::Both => self.send(rank, lane, record, (begin, end)),
             Kind::Post => self.posted.push((rank, record.extra, begin)),
+            Kind::Receive if record.extra == HAS_RECEIVED => self.receives.push(Receive {
+                stream: (record.context, record.peer, rank, record.tag),
+                posted: Some(begin),
+                handle: 0,
+                end: End {
+                    rank,
+                    lane,
+                    // An arrow that ends where the call does would be the next one's.
+                    time: (end - 1).max(begin),
+                    begin,
+                    end,
+                    bytes: record.bytes,
+                },
+            }),
             Kind::Collective if record.extra != NONE => self.members.push(Member {
                 context: record.context,
                 leader: record.extra,
