@@ -55,7 +55,12 @@ fn is_debugged() -> bool {
     oxmpi_mpir_is_debugged() != 0
 }
 
-fn make_gate() -> Option<Gate> {
+/// Before ranks are started, some of them by processes that this one starts.
+pub fn make_gate() {
+    GATE.get_or_init(new_gate);
+}
+
+fn new_gate() -> Option<Gate> {
     if !is_debugged() {
         return None;
     }
@@ -70,8 +75,7 @@ fn make_gate() -> Option<Gate> {
 
 /// What ranks that are to wait find in `OXMPI_DEBUG_GATE`.
 pub fn gate() -> Option<&'static str> {
-    let gate = GATE.get_or_init(make_gate).as_ref();
-    gate.map(|gate| gate.told.as_str())
+    GATE.get()?.as_ref().map(|gate| gate.told.as_str())
 }
 
 /// Lets the ranks go on.

@@ -9,6 +9,7 @@ use super::ending::{Cause, Ending};
 use super::input::Input;
 use super::left_open::LeftOpen;
 use super::limit_behind;
+use super::mpir;
 use super::nodes::frames::Frame;
 use super::nodes::gather;
 use super::nodes::tree::Tree;
@@ -146,6 +147,7 @@ pub fn supervise(
     };
     match supervisor {
         Ok(mut supervisor) => {
+            mpir::make_gate();
             supervisor.start(fd);
             let timeline = timeline.and_then(Recorder::start);
             supervisor.watch();
