@@ -45,7 +45,9 @@ fn not_quiet() -> Result<()> {
     if !process::is_running() {
         return fail!(Class::Other, "{}", process::why_not_running());
     }
-    events::deliver(Safety::None);
+    if events::wait_to_be_delivered() {
+        events::deliver(Safety::None);
+    }
     Ok(())
 }
 

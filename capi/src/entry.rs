@@ -15,7 +15,9 @@
 //! Before `fn` is the function's thread-safety class (`threads`), which says what the entry takes.
 //! `on` names the argument whose error handler is called, and makes sure that MPI is running;
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
-//! must. `on MPI_FILE_NULL` is for functions of files that are given no file.
+//! must. `on MPI_FILE_NULL` is for functions of files that are given no file, `on MPI_REQUEST_NULL` for those of requests and messages,
+//! whose communicator is not known before. An entry with `on` has a second copy of its body, apart, for calls that are recorded
+//! (docs/timeline.md).
 //! `entries!` makes several functions whose first arguments are the same.
 //! The types are those of `param` and `pointers`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
@@ -77,6 +79,8 @@ macro_rules! entry {
         #[inline(always)]
         fn body($($argument: $type),*) -> oxmpi::error::Result<()> $body
 
+        entry!(@unusual_function $class $name, ($($argument: $type),*) ($($object)?));
+
         #[inline(always)]
         fn binding<F: $crate::param::Binding>(
             $($argument: <$type as $crate::param::Param<F>>::C),*
@@ -90,11 +94,17 @@ macro_rules! entry {
             let _uncancelled = $crate::threads::Class::$class
                 .may_block_in_system()
                 .then(oxmpi::os::cancellation::Uncancelled::begin);
-            let result = {
+            let quiet = {
                 $(let $argument = <$type as $crate::param::Param<F>>::take(
                     $argument, stringify!($argument));)*
-                let may_run = entry!(@may_run $($object)?);
-                may_run.and_then(#[inline(always)] |()| body($($argument),*))
+                match entry!(@is_quiet $($object)?) {
+                    true => Some(body($($argument),*)),
+                    false => None,
+                }
+            };
+            let result = match quiet {
+                Some(result) => result,
+                None => entry!(@unusual unusual ($($object)?) F, $($argument),*),
             };
             let Err(error) = result else {
                 return 0;
@@ -126,16 +136,71 @@ macro_rules! entry {
             binding::<$crate::param::$binding>($($argument),*)
         }
     };
-    (@may_run) => {
+    // A call while MPI is not running, while events wait to be told, or of a job that is recorded.
+    (@unusual_function $class:ident $name:ident, ($($argument:ident: $type:ty),*) ()) => {};
+    (@unusual_function $class:ident $name:ident, ($($argument:ident: $type:ty),*) ($object:ident)) => {
+        #[cold]
+        #[inline(never)]
+        fn unusual<F: $crate::param::Binding>(
+            $($argument: <$type as $crate::param::Param<F>>::C),*
+        ) -> oxmpi::error::Result<()>
+        where
+            $($type: $crate::param::Param<F>),*
+        {
+            $(let $argument = <$type as $crate::param::Param<F>>::take(
+                $argument, stringify!($argument));)*
+            entry!(@may_run $object)?;
+            const RECORDED: bool = $crate::threads::Class::$class.is_recorded();
+            if !RECORDED || !oxmpi::events::timeline::is_on() {
+                return body($($argument),*);
+            }
+            #[allow(unused_imports)]
+            use $crate::timeline::{Noted, NotedAnyhow, NotedWell};
+            static FUNCTION: oxmpi::events::timeline::Function =
+                oxmpi::events::timeline::Function::new(stringify!($name));
+            const COLLECTIVE: bool = matches!(
+                $crate::threads::Class::$class, $crate::threads::Class::Collective);
+            let mut call = $crate::timeline::Call::begin(
+                const { $crate::timeline::kind_of(stringify!($name), COLLECTIVE) });
+            $((&Noted($argument)).before(stringify!($argument), &mut call);)*
+            let result = body($($argument),*);
+            $((&Noted($argument)).after(&mut call);)*
+            call.end(&FUNCTION, result.is_ok());
+            result
+        }
+    };
+    (@unusual $function:ident () $binding:ident, $($argument:ident),*) => {
+        // An entry without `on` has no such call.
         oxmpi::error::Result::Ok(())
     };
+    (@unusual $function:ident ($object:ident) $binding:ident, $($argument:ident),*) => {
+        $function::<$binding>($($argument),*)
+    };
+    (@is_quiet) => {
+        true
+    };
+    (@is_quiet MPI_FILE_NULL) => {
+        oxmpi::process::is_running_and_quiet()
+    };
+    (@is_quiet MPI_REQUEST_NULL) => {
+        oxmpi::process::is_running_and_quiet()
+    };
+    (@is_quiet $object:ident) => {
+        $crate::error_return::Raises::is_quiet(&$object)
+    };
     (@may_run MPI_FILE_NULL) => {
+        $crate::decode::running()
+    };
+    (@may_run MPI_REQUEST_NULL) => {
         $crate::decode::running()
     };
     (@may_run $object:ident) => {
         $crate::error_return::Raises::may_run(&$object)
     };
     (@origin) => {
+        $crate::error_return::Origin::None
+    };
+    (@origin MPI_REQUEST_NULL) => {
         $crate::error_return::Origin::None
     };
     (@origin MPI_FILE_NULL) => {

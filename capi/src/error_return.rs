@@ -58,6 +58,12 @@ impl Origin {
 pub trait Raises {
     fn origin(&self) -> Origin;
 
+    /// Whether nothing is to be looked at before the call: whether communication is allowed, events that wait, the timeline.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        process::is_running_and_quiet()
+    }
+
     /// Whether communication is allowed now.
     #[inline(always)]
     fn may_run(&self) -> Result<()> {
@@ -103,6 +109,11 @@ impl Raises for Errhandler {
         Origin::Errhandler(*self)
     }
 
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     fn may_run(&self) -> Result<()> {
         Ok(())
     }
@@ -114,6 +125,11 @@ impl Raises for Session {
         Origin::Session(*self)
     }
 
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     fn may_run(&self) -> Result<()> {
         Ok(())
     }
@@ -122,6 +138,11 @@ impl Raises for Session {
 impl Raises for InOut<Session> {
     fn origin(&self) -> Origin {
         self.read().map_or(Origin::None, Origin::Session)
+    }
+
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        true
     }
 
     fn may_run(&self) -> Result<()> {

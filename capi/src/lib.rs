@@ -68,5 +68,6 @@ mod results;
 mod rma;
 mod session;
 mod threads;
+mod timeline;
 mod tool;
 mod topology;

@@ -110,15 +110,13 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Pready(partition: Int, request: Request) {
-        decode::running()?;
+    CommIo fn MPI_Pready(partition: Int, request: Request) on MPI_REQUEST_NULL {
         core::ready(request.0, "partition", std::iter::once(partition.0))
     }
 }
 
 entry! {
-    CommIo fn MPI_Pready_range(partition_low: Int, partition_high: Int, request: Request) {
-        decode::running()?;
+    CommIo fn MPI_Pready_range(partition_low: Int, partition_high: Int, request: Request) on MPI_REQUEST_NULL {
         let (low, high) = (partition_low.0, partition_high.0);
         // The ends first: a range may be long.
         core::check(request.0, "partition_low", low)?;
@@ -132,8 +130,7 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Pready_list(length: Int, array_of_partitions: Array<Int>, request: Request) {
-        decode::running()?;
+    CommIo fn MPI_Pready_list(length: Int, array_of_partitions: Array<Int>, request: Request) on MPI_REQUEST_NULL {
         let length = decode::length("length", length);
         let partitions = length.and_then(|length| array_of_partitions.elements(length));
         let partitions = partitions.or_else(|error| core::refuse(request.0, error))?;
@@ -143,8 +140,7 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Parrived(request: Request, partition: Int, flag: Out<Logical>) {
-        decode::running()?;
+    CommIo fn MPI_Parrived(request: Request, partition: Int, flag: Out<Logical>) on MPI_REQUEST_NULL {
         flag.not_null()?;
         if request.0 == REQUEST_NULL {
             return flag.put_bool(true);

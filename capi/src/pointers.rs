@@ -206,6 +206,17 @@ impl<T: Value> InOut<T> {
 }
 
 impl<T: Value> Out<T> {
+    /// What a call that has succeeded has written there.
+    pub fn written(&self) -> Option<T> {
+        let given = In {
+            address: self.address,
+            large: self.large,
+            name: self.name,
+            element: PhantomData,
+        };
+        given.get(0).ok()
+    }
+
     #[inline(always)]
     pub fn set(&self, value: T) -> Result<()> {
         self.put(0, value)

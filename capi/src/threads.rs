@@ -53,6 +53,11 @@ impl Class {
         matches!(self, Class::Other)
     }
 
+    /// Whether calls are part of a timeline: queries are not.
+    pub const fn is_recorded(self) -> bool {
+        !matches!(self, Class::None | Class::AccessOnly)
+    }
+
     /// Whether a call with a parameter of this type is marked because of it.
     pub const fn marks<P: Param<Small>>(self) -> bool {
         self.goes_on() && P::PINS

@@ -92,7 +92,7 @@ pub fn text(refused: &[Group], name_of: impl FnOnce(u32) -> Option<String>) -> O
 }
 
 /// Whether a context is of the program's own messages. Only these are refused: operations of the library may still go on.
-pub(super) fn is_of_program(context: u32) -> bool {
+pub fn is_of_program(context: u32) -> bool {
     context & KIND_OF_CONTEXT == 0
 }
 

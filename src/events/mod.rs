@@ -6,6 +6,7 @@
 //! branch, and is done where a message needs a system call, a copy or an answer anyhow.
 
 mod registrations;
+pub mod timeline;
 
 pub use registrations::{
     Callback, Instance, add, change, deliver, end, free, instance, of, set_dropped_handler,

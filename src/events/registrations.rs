@@ -4,7 +4,9 @@
 //! required of a callback then), or inside of one that waits (it must not call MPI, but for what reads events and variables).
 //! Invariant: while a callback runs nothing is locked here, and the caller of [`deliver`] holds no lock and no engine.
 
-use super::{Event, GATE, LISTENED, Safety, Values, WAIT, most_waiting, next_number, now};
+use super::{
+    Event, GATE, LISTENED, Safety, Values, WAIT, most_waiting, next_number, now, timeline,
+};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::sync::{AtomicBool, Ordering};
@@ -60,6 +62,8 @@ struct Waiting {
 #[derive(Default)]
 struct Heard {
     registrations: BTreeMap<usize, Registration>,
+    /// The events of those that have callbacks.
+    events: u32,
     /// In the order in which they were raised.
     queue: VecDeque<Waiting>,
     raised: u64,
@@ -72,6 +76,7 @@ struct Heard {
 
 static HEARD: Mutex<Heard> = Mutex::new(Heard {
     registrations: BTreeMap::new(),
+    events: 0,
     queue: VecDeque::new(),
     raised: 0,
     running: None,
@@ -172,7 +177,11 @@ pub fn instance(number: usize) -> Result<Instance> {
 #[cold]
 #[inline(never)]
 pub(super) fn keep(event: Event, values: Values) {
+    timeline::happened(event, &values);
     let mut heard = HEARD.lock();
+    if heard.events & event.bit() == 0 {
+        return;
+    }
     let Heard {
         registrations,
         queue,
@@ -310,9 +319,14 @@ impl Registration {
 
 impl Heard {
     /// Writes down which events somebody listens to.
-    fn listen(&self) {
+    fn listen(&mut self) {
         let listening = self.registrations.values().filter(|one| one.has_callback());
-        let events = listening.fold(0, |events, one| events | one.event.bit());
-        LISTENED.store(events, Ordering::Relaxed);
+        self.events = listening.fold(0, |events, one| events | one.event.bit());
+        LISTENED.store(self.events | timeline::events(), Ordering::Relaxed);
     }
+}
+
+/// The timeline has begun.
+pub(super) fn listen_for_timeline() {
+    HEARD.lock().listen();
 }

@@ -30,8 +30,14 @@ pub mod names {
     pub const MEMORY_KINDS: &str = "OXMPI_MEMORY_ALLOC_KINDS";
     /// The port of the processes that have spawned the job.
     pub const PARENT: &str = "OXMPI_PARENT";
+    /// Number and inode of the descriptor that the rank writes its timeline to.
+    pub const TIMELINE: &str = "OXMPI_TIMELINE";
+    /// Number and inode of a pipe that ends when a debugger lets the ranks go.
+    pub const DEBUG_GATE: &str = "OXMPI_DEBUG_GATE";
     /// All of them.
     pub const OWN: &[&str] = &[
+        TIMELINE,
+        DEBUG_GATE,
         JOB,
         MEMORY_KINDS,
         PARENT,

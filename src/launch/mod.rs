@@ -196,10 +196,41 @@ fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
     })
 }
 
+/// Where mpiexec is in a debugger: waits until that has attached to the processes it wants.
+pub fn wait_for_debugger(job: &Job) {
+    let given = std::env::var(environment::names::DEBUG_GATE);
+    let Some(given) = given.ok().filter(|_| job.how == Launcher::Mpiexec) else {
+        return;
+    };
+    let gate = segment::descriptor(&given, None).map(std::fs::File::from);
+    // Nothing comes but the end.
+    let _ = gate.map(|mut gate| std::io::copy(&mut gate, &mut std::io::sink()));
+}
+
+/// Where our mpiexec wants the timeline of this process; `None`: nowhere.
+///
+/// Errors: it cannot be reached, which is as with the segment.
+pub fn timeline(job: &Job) -> Result<Option<OwnedFd>> {
+    let given = std::env::var(environment::names::TIMELINE);
+    let keeper = std::env::var(environment::names::KEEPER).ok();
+    match given {
+        Ok(given) if job.how == Launcher::Mpiexec => {
+            segment::of_timeline(&given, keeper.and_then(|pid| pid.parse().ok())).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// How long another launcher has for what this process has written, before it hears that the job ends.
 const FORWARDED_WITHIN: Duration = Duration::from_millis(100);
 
 impl Job {
+    /// This process's place among those of its node.
+    pub fn seat(&self) -> usize {
+        let seat = self.local_ranks.iter().position(|it| *it == self.rank);
+        seat.unwrap_or_default()
+    }
+
     /// What follows from a rank, the size and the nodes; `segment` gets the node's segment for its ranks.
     fn new(
         how: Launcher,

@@ -65,6 +65,25 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
     })
 }
 
+/// A descriptor of mpiexec's, of which it has told number and inode: inherited, or if a program between has closed it, from the process that keeps it.
+pub fn descriptor(given: &str, keeper: Option<i32>) -> Option<OwnedFd> {
+    let (fd, inode) = given.split_once(' ')?;
+    let (fd, inode) = (fd.parse().ok()?, inode.parse().ok()?);
+    let own = identity(fd).is_some_and(|(it, _)| it == inode);
+    let own = own.then(|| inherited(fd)).flatten();
+    own.or_else(|| open_of(keeper?, fd, inode))
+}
+
+/// The memory for timelines.
+pub fn of_timeline(given: &str, keeper: Option<i32>) -> Result<OwnedFd> {
+    descriptor(given, keeper).ok_or_else(|| {
+        Error::new(
+            Class::Other,
+            format!("the memory for the timeline ({given}) cannot be reached: a program between mpiexec and this one has closed it"),
+        )
+    })
+}
+
 /// The segment of this node under another launcher. Collective over the job.
 pub fn of_node(
     client: &mut Client,

@@ -3,6 +3,7 @@
 //! Invariant: a [`Mapping`] stays mapped until it is dropped, and the library never drops the one of the job.
 
 pub use super::quota::memory_left as left;
+use crate::sync::AtomicU64;
 use rustix::fs::MemfdFlags;
 use std::io::{Error, Result};
 use std::ops::Range;
@@ -306,6 +307,12 @@ impl Mapping {
         let end = offset.checked_add(bytes)?;
         // SAFETY: the range was checked to lie inside the mapping.
         (end <= self.bytes).then(|| unsafe { self.base.add(offset) })
+    }
+
+    /// All of it, in words.
+    pub fn words(&self) -> &[AtomicU64] {
+        // SAFETY: mapped and page-aligned as long as `self` is there; others that map it use atomics too.
+        unsafe { std::slice::from_raw_parts(self.base.cast(), self.bytes / 8) }
     }
 
     /// Leaves it mapped for ever: the job's segment is reachable from statics.

@@ -42,6 +42,30 @@ pub fn monotonic_nanoseconds() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// The processor's counter, on processors that have one which can be read so.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every such processor has the instruction, and Linux leaves it to programs.
+    return unsafe { core::arch::x86_64::_rdtsc() };
+    #[cfg(not(target_arch = "x86_64"))]
+    return monotonic_nanoseconds();
+}
+
+/// Whether [`ticks`] is a clock: it has one rate, whatever the processor does, and is the same on all of them.
+pub fn ticks_are_steady() -> bool {
+    let flags = |text: &str| {
+        let line = text.lines().find(|line| line.starts_with("flags"))?;
+        let has = |flag| line.split_whitespace().any(|word| word == flag);
+        Some(has("constant_tsc") && has("nonstop_tsc"))
+    };
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let trusted = std::fs::read_to_string(source).is_ok_and(|text| text.trim() == "tsc");
+    trusted
+        && cfg!(target_arch = "x86_64")
+        && std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| flags(&text) == Some(true))
+}
+
 /// This clock at its last tick, some milliseconds ago: a quarter of the price.
 pub fn coarse_nanoseconds() -> u64 {
     let mut now = libc::timespec {

@@ -24,6 +24,7 @@ use crate::dynamic;
 use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{self, Engine, Threads, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
+use crate::events::timeline::{self, Function, Moment, RECORDED};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
 use crate::handle;
@@ -38,8 +39,8 @@ use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
 use crate::os::tell;
 use crate::os::threads;
-use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
+use crate::pt2pt::{TAG_UB, signatures};
 use crate::rma;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::deaths;
@@ -48,7 +49,7 @@ use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::transport::{self, State as PageState, Transport, World as PageWorld};
 use parking_lot::Mutex;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
@@ -113,7 +114,7 @@ static PROBE: AtomicU64 = AtomicU64::new(0);
 /// Where the process is now.
 #[inline]
 pub fn state() -> State {
-    match GATE.load(Ordering::Acquire) & !WAIT {
+    match GATE.load(Ordering::Acquire) & !(WAIT | RECORDED) {
         0 => State::NotInitialized,
         1 => State::Running,
         2 => State::Finalized,
@@ -126,14 +127,14 @@ pub fn is_running() -> bool {
     state() == State::Running
 }
 
-/// Whether communication is allowed and no event waits to be told: one load, asked by every entry.
+/// Whether communication is allowed, no event waits to be told and no call is recorded: one load, asked by every entry.
 #[inline(always)]
 pub fn is_running_and_quiet() -> bool {
     GATE.load(Ordering::Relaxed) == State::Running as u32
 }
 
 fn set_state(state: State) {
-    let change = |word| Some(word & WAIT | state as u32);
+    let change = |word| Some(word & (WAIT | RECORDED) | state as u32);
     // It never fails: there is always a new word.
     let _ = GATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
 }
@@ -207,6 +208,8 @@ pub fn job() -> Option<&'static Job> {
 ///
 /// Errors: MPI_ERR_OTHER when called twice, or when the job cannot be joined; the text says why.
 pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
+    static INIT: Function = Function::new("MPI_Init");
+    let begin = Moment::now();
     let mut life = LIFE.lock();
     if life.world != World::Before || state() == State::Forked {
         return fail!(
@@ -234,6 +237,7 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     tell_world(PageWorld::Initialized);
     drop(life);
     dynamic::meet_parents()?;
+    timeline::spanned(&INIT, &begin);
     Ok(level)
 }
 
@@ -347,7 +351,10 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     let job = launch::join(&plan)?;
     settings::read(job.rank);
     launch::nodes::joined(&job.nodes);
+    record(&job)?;
+    signatures::begin();
     start_engine(&job, level)?;
+    launch::wait_for_debugger(&job);
     names::set_own(job.id, job.size);
     comm::set_own_process(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));
@@ -360,6 +367,18 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     let job = JOB.get_or_init(|| job);
     dynamic::set_job(job, settings::compared_by_other_jobs());
     Ok(job)
+}
+
+/// Begins the timeline, if mpiexec wants one.
+fn record(job: &Job) -> Result<()> {
+    let Some(fd) = launch::timeline(job)? else {
+        return Ok(());
+    };
+    let begun = timeline::begin(fd.as_fd(), job.seat());
+    begun.map_err(|error| {
+        let text = format!("rank {} cannot write its timeline: {error}", job.rank);
+        Error::new(Class::Other, text)
+    })
 }
 
 /// Fills MPI_INFO_ENV.
@@ -393,8 +412,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         )
     };
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
-    let seat = job.local_ranks.iter().position(|local| *local == job.rank);
-    let seat = seat.unwrap_or_default();
+    let seat = job.seat();
     let endpoint = Endpoint::join(fd, seat, &job.local_ranks).map_err(no_segment)?;
     settings::compare(&endpoint, &job.local_ranks, seat)?;
     node::set_here(endpoint.node());
@@ -507,6 +525,8 @@ extern "C" fn exiting() {
 ///
 /// Errors: MPI_ERR_OTHER when MPI is not running, or a rank is lost. In a forked child it does nothing.
 pub fn finalize() -> Result<()> {
+    static FINALIZE: Function = Function::new("MPI_Finalize");
+    let begin = Moment::now();
     let mut life = LIFE.lock();
     match (state(), life.world) {
         (State::Forked, _) => return Ok(()),
@@ -515,6 +535,7 @@ pub fn finalize() -> Result<()> {
         (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
     let finalized = finalize_world(&mut life);
+    timeline::spanned(&FINALIZE, &begin);
     if finalized.is_err() {
         tell_world(PageWorld::Failed);
     }

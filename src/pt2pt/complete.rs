@@ -5,7 +5,8 @@
 
 pub use super::outcome::Completion;
 use super::outcome::{engines_of, unknown};
-use super::{REQUEST_NULL, awaited, generalized, partitioned, pending, signatures};
+use super::signatures::{self, Met};
+use super::{REQUEST_NULL, awaited, generalized, partitioned, pending};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::liveness::GivesUp::{self, Testing, Waiting};
@@ -81,7 +82,10 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
             let owner = request.owner;
             let error = request.error.take();
             let done = match request.kind {
-                Kind::Receive => signatures::judged(&request.buffer, Completion { status, error }),
+                Kind::Receive => {
+                    let met = || Met::of(request, requests::handle_of(index));
+                    signatures::judged(&request.buffer, met, Completion { status, error })
+                }
                 Kind::Send(_) | Kind::Task | Kind::General => Completion { status, error },
             };
             let error = done.error.map(|error| error.on(owner));

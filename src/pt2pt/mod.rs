@@ -39,6 +39,7 @@ use crate::engine::{
 use crate::error::Result;
 use crate::os::turns::{DIRECT_POLLS, DIRECT_POLLS_OF_SEVERAL};
 use complete::Completion;
+use signatures::Met;
 
 /// MPI_PROC_NULL.
 pub const PROC_NULL: i32 = -1;
@@ -254,7 +255,11 @@ fn recv_by(
             match engine.receive_directly(wanted, &buffer) {
                 Direct::Nothing => {}
                 Direct::Received(status) => {
-                    return signatures::judged(&buffer, Completion::of(status));
+                    let met = || Met {
+                        handle: 0,
+                        context: Some(wanted.context),
+                    };
+                    return signatures::judged(&buffer, met, Completion::of(status));
                 }
                 Direct::Other => break,
             }
@@ -307,9 +312,10 @@ fn finish(function: &'static str, index: Index) -> Completion {
         }
         let status = request.status;
         let error = request.error.take();
-        let buffer = request.buffer;
+        let done = Completion { status, error };
+        let done = signatures::judged(&request.buffer, || Met::of(request, 0), done);
         engine.requests().release(index);
-        Some(signatures::judged(&buffer, Completion { status, error }))
+        Some(done)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::engine::matching::Key;
 use crate::engine::requests::{self, Kind, Mode, Phase, Request, Restart};
 use crate::engine::{Engine, EngineCursor, EngineGuard, enter_at, losses};
 use crate::error::{Class, Result, fail};
+use crate::events::timeline::layout::{self as timeline, Record, about};
 
 fn keep(
     kind: Kind,
@@ -92,6 +93,31 @@ pub fn start_all(handles: &[i32]) -> Result<()> {
         start(*handle)?;
     }
     Ok(())
+}
+
+/// What a request that was just started does, for the timeline; `None` where that is no message.
+pub fn started(handle: i32) -> Option<Record> {
+    let index = requests::index_of(handle)?;
+    let mut engine = enter_at(of_handle(handle));
+    let request = engine.requests().get(index)?;
+    let (function, peer, extra) = match request.kind {
+        Kind::Send(_) => (about::SENT, request.process as i32, request.source),
+        Kind::Receive => (about::POSTED, request.peer, handle),
+        Kind::Task | Kind::General => return None,
+    };
+    (request.persistent && request.peer != PROC_NULL).then(|| Record {
+        function,
+        kind: match function {
+            about::SENT => timeline::Kind::Send,
+            _ => timeline::Kind::Post,
+        },
+        peer,
+        tag: request.tag,
+        context: request.context,
+        extra,
+        bytes: request.buffer.len() as u64,
+        ..Record::default()
+    })
 }
 
 fn begin(mut engine: EngineGuard, index: u32) -> Result<()> {

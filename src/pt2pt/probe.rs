@@ -10,6 +10,7 @@ use crate::engine::wait::{Reason, poll_at, until_at};
 use crate::engine::waits::Kind;
 use crate::engine::{Engine, enter_at, liveness, losses};
 use crate::error::{Class, Error, Result, fail};
+use crate::events::timeline::layout::{Record, about};
 
 /// Waits in an engine until a message is `found`.
 #[inline]
@@ -131,6 +132,22 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
         let status = signatures::without(status);
         (requests::message_handle_of(index), status)
     }))
+}
+
+/// The message that a matched probe has just found, for the timeline: it was received then.
+pub fn taken(message: i32) -> Option<Record> {
+    let index = requests::message_index_of(message)?;
+    let mut engine = enter_at(of_handle(message));
+    let found = engine.matched(index)?;
+    Some(Record {
+        function: about::RECEIVED,
+        peer: found.key.source,
+        tag: found.key.tag,
+        context: found.key.context,
+        extra: 0,
+        bytes: signatures::without(found.status()).bytes(),
+        ..Record::default()
+    })
 }
 
 /// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL. The request, and the communicator for errors.

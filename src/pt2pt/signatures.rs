@@ -8,8 +8,11 @@ use super::outcome::Completion;
 use crate::datatype::pack::PREFIX;
 use crate::datatype::{Buffer, Datatype, Signature, Status};
 use crate::engine::Engine;
-use crate::engine::requests::Reaped;
+use crate::engine::refusal::is_of_program;
+use crate::engine::requests::{Kind, Reaped, Request};
 use crate::error::{Class, Error, Result};
+use crate::events::timeline;
+use crate::sync::{AtomicU32, Ordering};
 use crate::variables::Variable;
 use std::ops::ControlFlow;
 
@@ -22,10 +25,48 @@ pub static CHECK_SIGNATURES: Variable<bool> = Variable::new(
 
 const TEXT: usize = 24;
 
+/// Why completed receives are looked at: a set of these bits.
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+const SIGNATURES: u32 = 1;
+const TIMELINE: u32 = 2;
+
+/// Begins with what is set.
+pub fn begin() {
+    let signatures = u32::from(CHECK_SIGNATURES.get()) * SIGNATURES;
+    let timeline = u32::from(timeline::is_on()) * TIMELINE;
+    LOOKS.store(signatures | timeline, Ordering::Relaxed);
+}
+
 /// Whether signatures are checked.
 #[inline(always)]
 pub fn on() -> bool {
-    CHECK_SIGNATURES.get()
+    LOOKS.load(Ordering::Relaxed) & SIGNATURES != 0
+}
+
+/// Whether completed receives are looked at one by one.
+#[inline(always)]
+fn looks() -> u32 {
+    LOOKS.load(Ordering::Relaxed)
+}
+
+/// Which receive has completed.
+#[derive(Clone, Copy)]
+pub(super) struct Met {
+    /// 0: of a call that blocks.
+    pub handle: i32,
+    /// `None`: it is a send.
+    pub context: Option<u32>,
+}
+
+impl Met {
+    /// Of a request; `handle` as above.
+    pub fn of(request: &Request, handle: i32) -> Met {
+        let receives = request.kind == Kind::Receive;
+        Met {
+            handle,
+            context: receives.then_some(request.context),
+        }
+    }
 }
 
 /// The elements with their signature before them. The caller ends the type that the buffer is made of.
@@ -53,16 +94,37 @@ pub fn without(mut status: Status) -> Status {
     status
 }
 
-/// The result of a receive, with the error of a signature that does not fit.
+/// The result of a receive, with the error of a signature that does not fit. The timeline is told of it.
 #[inline(always)]
-pub fn judged(buffer: &Buffer, done: Completion) -> Completion {
-    if !on() {
+pub(super) fn judged(buffer: &Buffer, met: impl FnOnce() -> Met, done: Completion) -> Completion {
+    if looks() == 0 {
         return done;
     }
-    judge(buffer, done)
+    look(buffer, met(), done)
 }
 
 #[cold]
+#[inline(never)]
+fn look(buffer: &Buffer, met: Met, done: Completion) -> Completion {
+    let done = match on() {
+        true => judge(buffer, done),
+        false => done,
+    };
+    let came = match &done.error {
+        None => !done.status.cancelled(),
+        Some(error) => matches!(error.class(), Class::Truncate | Class::Type),
+    };
+    if looks() & TIMELINE != 0
+        && came
+        && done.status.source >= 0
+        && let Some(context) = met.context.filter(|context| is_of_program(*context))
+    {
+        let (source, tag) = (done.status.source, done.status.tag);
+        timeline::received(met.handle, source, tag, context, done.status.bytes());
+    }
+    done
+}
+
 fn judge(buffer: &Buffer, done: Completion) -> Completion {
     let arrived = done.status.bytes() >= PREFIX as u64;
     let mut done = Completion {
@@ -80,7 +142,7 @@ fn judge(buffer: &Buffer, done: Completion) -> Completion {
 /// The common end of a request in one step, unless there is more to look at.
 #[inline(always)]
 pub(super) fn end(engine: &mut Engine, handle: i32) -> Reaped {
-    if on() {
+    if looks() != 0 {
         return Reaped::Other;
     }
     engine.requests().reap(handle)

@@ -118,8 +118,7 @@ fn put_any<T>(
 }
 
 entry! {
-    CommIo fn MPI_Wait(request: InOut<Request>, status: Out<Status>) {
-        decode::running()?;
+    CommIo fn MPI_Wait(request: InOut<Request>, status: Out<Status>) on MPI_REQUEST_NULL {
         status.not_null()?;
         let mut handle = request.read()?.0;
         if handle == REQUEST_NULL {
@@ -132,8 +131,7 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) {
-        decode::running()?;
+    CommIo fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) on MPI_REQUEST_NULL {
         flag.not_null()?;
         status.not_null()?;
         let mut handle = request.read()?.0;
@@ -155,8 +153,7 @@ entry! {
 entry! {
     CommIo fn MPI_Waitall(
         count: Int, array_of_requests: InOutArray<Request>, array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
         let mut requests = requests.slice(decode::requests("count", count)?)?;
         statuses.check(requests.len())?;
@@ -170,8 +167,7 @@ entry! {
     CommIo fn MPI_Testall(
         count: Int, array_of_requests: InOutArray<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         flag.not_null()?;
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
         let mut requests = requests.slice(decode::requests("count", count)?)?;
@@ -186,8 +182,7 @@ entry! {
 entry! {
     CommIo fn MPI_Waitany(
         count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, status: Out<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         index.not_null()?;
         status.not_null()?;
         let mut requests = array_of_requests;
@@ -209,8 +204,7 @@ entry! {
     CommIo fn MPI_Testany(
         count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         index.not_null()?;
         flag.not_null()?;
         status.not_null()?;
@@ -225,8 +219,7 @@ entry! {
     CommIo fn MPI_Waitsome(
         incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         outcount.not_null()?;
         let mut requests = array_of_requests;
         let mut requests = requests.slice(decode::requests("incount", incount)?)?;
@@ -238,8 +231,7 @@ entry! {
     CommIo fn MPI_Testsome(
         incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         outcount.not_null()?;
         let mut requests = array_of_requests;
         let mut requests = requests.slice(decode::requests("incount", incount)?)?;
@@ -248,8 +240,7 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Request_free(request: InOut<Request>) {
-        decode::running()?;
+    CommIo fn MPI_Request_free(request: InOut<Request>) on MPI_REQUEST_NULL {
         let mut handle = request.read()?.0;
         complete::free(&mut handle)?;
         request.set(Request(handle))
@@ -257,15 +248,13 @@ entry! {
 }
 
 entry! {
-    CommIo fn MPI_Cancel(request: InOut<Request>) {
-        decode::running()?;
+    CommIo fn MPI_Cancel(request: InOut<Request>) on MPI_REQUEST_NULL {
         complete::cancel(request.read()?.0)
     }
 }
 
 entry! {
-    CommIo fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) {
-        decode::running()?;
+    CommIo fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) on MPI_REQUEST_NULL {
         flag.not_null()?;
         status.not_null()?;
         if request.0 == REQUEST_NULL {
@@ -282,8 +271,7 @@ entry! {
     CommIo fn MPI_Request_get_status_all(
         count: Int, array_of_requests: Array<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         flag.not_null()?;
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         array_of_statuses.check(requests.len())?;
@@ -297,8 +285,7 @@ entry! {
     CommIo fn MPI_Request_get_status_any(
         count: Int, array_of_requests: Array<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         index.not_null()?;
         flag.not_null()?;
         status.not_null()?;
@@ -312,8 +299,7 @@ entry! {
     CommIo fn MPI_Request_get_status_some(
         incount: Int, array_of_requests: Array<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         outcount.not_null()?;
         let requests = array_of_requests.slice(decode::requests("incount", incount)?)?;
         array_of_statuses.check(requests.len())?;

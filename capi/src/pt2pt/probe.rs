@@ -50,8 +50,7 @@ entry! {
     CommIo fn MPI_Mrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         status: Out<Status>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         status.not_null()?;
         let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
         let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
@@ -66,8 +65,7 @@ entry! {
     CommIo fn MPI_Imrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         request: Out<Request>,
-    ) {
-        decode::running()?;
+    ) on MPI_REQUEST_NULL {
         request.not_null()?;
         let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
         let buffer = arguments::signed(buffer, buf.0, count, datatype)?;

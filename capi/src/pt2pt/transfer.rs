@@ -120,15 +120,13 @@ entries! {
 }
 
 entry! {
-    CommIo fn MPI_Start(request: InOut<Request>) {
-        decode::running()?;
+    CommIo fn MPI_Start(request: InOut<Request>) on MPI_REQUEST_NULL {
         persistent::start(request.read()?.0)
     }
 }
 
 entry! {
-    CommIo fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) {
-        decode::running()?;
+    CommIo fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) on MPI_REQUEST_NULL {
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;
         persistent::start_all(&requests)

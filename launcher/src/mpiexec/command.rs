@@ -2,7 +2,9 @@
 //! inherited descriptors: its place, the segment, and a socket, over which a program of another MPI of MPICH's family can speak PMI-1.
 
 use super::environment::Variables;
+use super::mpir;
 use super::plan::Plan;
+use super::timeline;
 use oxmpi::launch::names;
 use oxmpi::os::process::{Leads, lead, limit_files};
 use rustix::fs::fstat;
@@ -170,6 +172,12 @@ impl<'a> Commands<'a> {
         ];
         for (name, number) in numbers {
             command.env(name, number.to_string());
+        }
+        if let Some(gate) = mpir::gate() {
+            command.env(names::DEBUG_GATE, gate);
+        }
+        if let Some(told) = timeline::told_to_ranks() {
+            command.env(names::TIMELINE, told);
         }
         if let Some(universe) = self.plan.request.universe.size(size as u32) {
             command.env(names::UNIVERSE_SIZE, universe.to_string());

@@ -4,6 +4,7 @@
 
 use super::ending::Cause;
 use super::front::BY_KERNEL;
+use super::mpir;
 use super::nodes::frames::Frame;
 use super::output::Kind;
 use super::rank::{Life, Stage};
@@ -60,6 +61,10 @@ impl Supervisor<'_> {
             }
             Ok(count) => {
                 for signal in &bytes[..count] {
+                    if *signal == mpir::RELEASE {
+                        mpir::release_ranks();
+                        continue;
+                    }
                     let number = i32::from(signal & !BY_KERNEL);
                     self.told_signal(number, signal & BY_KERNEL != 0);
                 }

@@ -6,7 +6,7 @@
 //!
 //! Invariant: a process of the three ends after those below it.
 
-use super::{complain, descendants, limit_behind};
+use super::{complain, descendants, limit_behind, mpir};
 use oxmpi::os::process::{Fork, Signals, fork, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
@@ -107,6 +107,7 @@ fn watch(guard: i32, mut line: UnixStream) -> i32 {
     let wanted: Vec<i32> = wanted.chain([SIGCHLD]).collect();
     let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
+    mpir::listen(&line);
     let Some(guard) = Pid::from_raw(guard) else {
         return 1;
     };

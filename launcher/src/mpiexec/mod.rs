@@ -28,6 +28,7 @@ pub mod machine;
 #[cfg(test)]
 pub mod manual;
 mod missing;
+mod mpir;
 mod nodes;
 mod options;
 mod output;
@@ -52,6 +53,7 @@ mod state;
 mod supervisor;
 mod survival;
 mod table;
+mod timeline;
 mod tools;
 mod variables;
 mod verdict;

@@ -153,6 +153,8 @@ pub struct Request {
     #[serde(skip)]
     pub tools: Vec<Tool>,
     pub report_pid: Option<String>,
+    /// Where the timeline goes.
+    pub timeline: Option<String>,
     pub do_not_launch: bool,
     pub print_protocols: bool,
     /// Options that change nothing, with the reason.

@@ -13,6 +13,7 @@ use super::request::{Label, Program, Request, StandardInput};
 use super::server::{SpawnRequest, Wanted};
 use super::state::Spawned;
 use super::supervisor::{self, SOURCE, SPAWNED, Supervisor, tag};
+use super::timeline;
 use oxmpi::launch::wire::LINE_MAXIMUM;
 use oxmpi::launch::{MOST_RANKS, largest_of, names};
 use oxmpi::os::process::inherited;
@@ -364,6 +365,7 @@ fn request_of(outer: &Request, wanted: &SpawnRequest) -> Result<Request, String>
         input: StandardInput::Ranks(Vec::new()),
         timeout: None,
         report_pid: None,
+        timeline: timeline::of_spawned(outer.timeline.as_ref()),
         print_protocols: false,
         print_rank_map: false,
         print_exit_codes: false,

@@ -9,6 +9,7 @@ use super::ending::{Cause, Ending};
 use super::input::Input;
 use super::left_open::LeftOpen;
 use super::limit_behind;
+use super::mpir;
 use super::nodes::frames::Frame;
 use super::nodes::gather;
 use super::nodes::tree::Tree;
@@ -20,6 +21,7 @@ use super::server::Server;
 use super::signals::NotedSignals;
 use super::start::{Leaders, Started, Starter};
 use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned, Verdict};
+use super::timeline::{self, Recorder};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -91,6 +93,8 @@ pub struct Supervisor<'a> {
     pub(super) spawned: Vec<Spawned>,
     pub(super) balance: Option<Balance>,
     pub(super) verdict: Verdict,
+    /// Debuggers were told of the processes.
+    pub(super) table_told: bool,
 }
 
 /// Runs the job; the exit code.
@@ -131,10 +135,26 @@ pub fn supervise(
         Ok(segment)
     });
     let supervisor = segment.and_then(|it| Supervisor::new(plan, it, front, tree));
+    let timeline = match timeline::begin(plan) {
+        Ok(timeline) => timeline,
+        Err(text) if plan.place == 0 => {
+            complain(&text);
+            return 1;
+        }
+        Err(text) => {
+            complain(&format!("{}: {text}", plan.host));
+            None
+        }
+    };
     match supervisor {
         Ok(mut supervisor) => {
+            mpir::make_gate();
             supervisor.start(fd);
+            let timeline = timeline.and_then(Recorder::start);
             supervisor.watch();
+            if let Some(timeline) = timeline {
+                supervisor.show(&timeline.finish(plan));
+            }
             supervisor.finish()
         }
         Err(error) => {
@@ -218,6 +238,7 @@ impl<'a> Supervisor<'a> {
             spawned: Vec::new(),
             balance: Balance::new(plan, Instant::now()),
             verdict: Verdict::default(),
+            table_told: false,
         })
     }
 
@@ -358,8 +379,11 @@ impl<'a> Supervisor<'a> {
             }
             let balance_due = self.tend_balance(now);
             let verdict_due = self.tend_verdict(now);
-            let due = [due, output_due, tree_due, balance_due, verdict_due]
+            let debugger_due = self.tend_debuggers(now);
+            let rest = [verdict_due, debugger_due];
+            let due = [due, output_due, tree_due, balance_due]
                 .into_iter()
+                .chain(rest)
                 .flatten()
                 .min();
             let timeout = due.map(|due| {

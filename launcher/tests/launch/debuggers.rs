@@ -1,6 +1,6 @@
 //! Debuggers as ranks outlive the programs that they have started. Skipped where gdb is not installed.
 
-use crate::harness::{Outcome, ROLE, mpiexec, own_path};
+use crate::harness::{MPIEXEC, Outcome, ROLE, launcher, mpiexec, own_path};
 use crate::parts;
 use crate::terminal::{INTERRUPT, Terminal};
 
@@ -11,6 +11,8 @@ pub const TESTS: &[(&str, fn())] = &[
         "debuggers::interrupted_at_the_prompt",
         interrupted_at_the_prompt,
     ),
+    ("debuggers::table_of_processes", table_of_processes),
+    ("debuggers::without_a_debugger", without_a_debugger),
 ];
 
 /// Ranks in gdb, which runs these commands.
@@ -76,4 +78,65 @@ fn interrupted_at_the_prompt() {
         shell.shows("code-130-");
         shell.leave_shell();
     }
+}
+
+/// As a parallel debugger does: stops mpiexec at main, says that it is there, and reads the table at MPIR_Breakpoint. Ranks wait until it goes on.
+fn table_of_processes() {
+    if !parts::has_all("debuggers::table_of_processes", &["gdb"]) {
+        return;
+    }
+    let own = own_path();
+    let mut arguments = vec!["-nx", "-q", "-batch"];
+    for command in [
+        "break main",
+        "run",
+        "set var MPIR_being_debugged = 1",
+        "break MPIR_Breakpoint",
+        "continue",
+        "print MPIR_proctable_size",
+        "print MPIR_debug_state",
+        "ptype MPIR_proctable",
+        "print MPIR_proctable[0]@3",
+        "print &MPIR_i_am_starter",
+        "print &MPIR_partial_attach_ok",
+        "shell sleep 1; echo at-the-breakpoint",
+        "delete",
+        "continue",
+    ] {
+        arguments.extend(["-ex", command]);
+    }
+    arguments.extend(["--args", MPIEXEC, "-n", "3", &own]);
+    let outcome = launcher("gdb", arguments)
+        .env(ROLE, "gate")
+        .env("DEBUGINFOD_URLS", "")
+        .run();
+    let output = &outcome.output;
+    let has = |text: &str| assert!(output.contains(text), "{text}: {outcome:?}");
+    has("$1 = 3");
+    has("$2 = 1");
+    has("char *host_name;");
+    has("char *executable_name;");
+    has("int pid;");
+    let name = own.rsplit('/').next().unwrap_or_default();
+    let entries = output.matches(&format!("{name}\", pid = ")).count();
+    assert_eq!(entries, 3, "{outcome:?}");
+    has("<MPIR_i_am_starter>");
+    has("<MPIR_partial_attach_ok>");
+    let at = |text: &str| {
+        let at = output.find(text);
+        at.unwrap_or_else(|| panic!("{text}: {outcome:?}"))
+    };
+    for rank in 0..3 {
+        let gone = at(&format!("gone-on-{rank}-"));
+        assert!(at(&format!("at-the-gate-{rank}-")) < at("at-the-breakpoint"));
+        assert!(gone > at("at-the-breakpoint"), "{outcome:?}");
+    }
+    has("exited normally");
+}
+
+/// Nobody waits where there is none.
+fn without_a_debugger() {
+    let outcome = mpiexec(["-n", "2", &own_path()]).env(ROLE, "gate").run();
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(outcome.output.contains("gone-on-1-"), "{outcome:?}");
 }

@@ -1,6 +1,6 @@
 //! What this program does as a rank: joins the job as the library does, marks its status page, and behaves or not.
 
-use oxmpi::launch::{Job, Launcher, SegmentPlan, join};
+use oxmpi::launch::{Job, Launcher, SegmentPlan, join, wait_for_debugger};
 use oxmpi::os::memory::Mapping;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::Ordering;
@@ -65,6 +65,13 @@ pub fn play(role: &str) -> ! {
     let rank = Rank::join();
     let bad = rank.job.rank == 1 || rank.job.size == 1;
     match role {
+        // A rank that waits in MPI_Init until a debugger lets it go.
+        "gate" => {
+            println!("at-the-gate-{}-", rank.job.rank);
+            wait_for_debugger(&rank.job);
+            println!("gone-on-{}-", rank.job.rank);
+            rank.finalize()
+        }
         "hello" => {
             let how = match rank.job.how {
                 Launcher::Mpiexec => "mpiexec",

@@ -131,6 +131,15 @@ pub const WATCHING: &[Choice] = &[
         },
     ),
     choice(
+        &["timeline"],
+        One("FILE"),
+        "write what each rank calls, and its messages, to FILE, for https://ui.perfetto.dev (.gz: compressed), and print where time went",
+        |parsing, given| {
+            parsing.request.timeline = Some(given[0].clone());
+            Ok(())
+        },
+    ),
+    choice(
         &["report-pid"],
         One("FILE"),
         "write the process id of mpiexec to a file; -: standard output, +: standard error",
