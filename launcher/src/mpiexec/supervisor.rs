@@ -380,12 +380,17 @@ impl<'a> Supervisor<'a> {
             let balance_due = self.tend_balance(now);
             let verdict_due = self.tend_verdict(now);
             let debugger_due = self.tend_debuggers(now);
-            let rest = [verdict_due, debugger_due];
-            let due = [due, output_due, tree_due, balance_due]
-                .into_iter()
-                .chain(rest)
-                .flatten()
-                .min();
+            let due = [
+                due,
+                output_due,
+                tree_due,
+                balance_due,
+                verdict_due,
+                debugger_due,
+            ]
+            .into_iter()
+            .flatten()
+            .min();
             let timeout = due.map(|due| {
                 let rest = due.saturating_duration_since(now);
                 // Rounded up, or the last millisecond would be spent in a busy loop.
