@@ -5,7 +5,8 @@ usage: benches/levels.py [--rounds N] [--seconds S] [--write]
 
 Levels that the processor lacks are left out. A processor with less is played by OXMPI_KERNELS; the C
 library, which the peers copy by, and Open MPI's reductions are kept from wider registers, too, where the level says so. What an
-instruction costs elsewhere is not played: a table is of its processor. Each cell is the median over the rounds. --write: into benches/RESULTS-levels.md.
+instruction costs elsewhere is not played: a table is of its processor. Each cell is the median over the rounds. --write: into the processor's
+page, benches/RESULTS-levels-family*-model*.md.
 """
 
 import argparse
@@ -38,7 +39,9 @@ LEVELS = [
 ]
 LEVELS = [(level, *rest) for level, flag, *rest in LEVELS if flag in FLAGS]
 PEERS = ["mpich", "openmpi", "impi"]
-FILE = libraries.HERE / "RESULTS-levels.md"
+FAMILY = re.search(r"cpu family\s*: (.*)\nmodel\s*: (.*)", open("/proc/cpuinfo").read())
+# A page a processor: a table of one says nothing of another.
+FILE = libraries.HERE / (f"RESULTS-levels-family{FAMILY[1]}-model{FAMILY[2]}.md" if FAMILY else "RESULTS-levels.md")
 
 
 def measured(library, program, arguments, environment):
@@ -93,9 +96,8 @@ def main():
     options = parser.parse_args()
     libraries.build([libraries.LIBRARIES[name] for name in ["oxmpi", *PEERS]])
     model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
-    family = re.search(r"cpu family\s*: (.*)\nmodel\s*: (.*)", open("/proc/cpuinfo").read())
     lines = ["# Measured: every level", "", f"Written by `benches/levels.py --rounds {options.rounds} --seconds {options.seconds} --write`; do not edit. "
-             f"Medians, {date.today()}.", "", f"Processor: {model and model[1]} (family {family and family[1]}, model {family and family[2]}), "
+             f"Medians, {date.today()}.", "", f"Processor: {model and model[1]} (family {FAMILY and FAMILY[1]}, model {FAMILY and FAMILY[2]}), "
              f"Linux {platform.release()}. All levels on this one processor: see the head of levels.py.", "",
              "## Packing and unpacking (GB/s)", *table("datatype", ["pack", options.seconds, 1], options.rounds), "",
              "## MPI_Reduce_local (us a call)", *table("op", [options.seconds], options.rounds), ""]

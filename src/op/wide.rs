@@ -7,6 +7,7 @@
 use super::lane::{Combine, Lane};
 use crate::datatype::nontemporal;
 use crate::datatype::pack::{Allowed, KERNELS};
+use crate::os::hardware;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -19,18 +20,44 @@ pub(super) enum Width {
     Avx512,
 }
 
+/// What the processor decides of the loops.
+#[derive(Clone, Copy)]
+struct Found {
+    width: Width,
+    /// Whether long vectors of one source are read faster in blocks that stay in registers.
+    in_blocks: bool,
+}
+
 #[inline]
-fn width() -> Width {
-    static FOUND: OnceLock<Width> = OnceLock::new();
+fn found() -> Found {
+    static FOUND: OnceLock<Found> = OnceLock::new();
     #[cfg(test)]
     if let Some(width) = AT_MOST.get() {
-        return find().min(width);
+        return Found::of(find().min(width));
     }
-    *FOUND.get_or_init(|| match KERNELS.get() {
-        Allowed::Best | Allowed::Avx512 => find(),
-        Allowed::Avx2 => find().min(Width::Avx2),
-        Allowed::Plain => Width::Plain,
+    *FOUND.get_or_init(|| {
+        Found::of(match KERNELS.get() {
+            Allowed::Best | Allowed::Avx512 => find(),
+            Allowed::Avx2 => find().min(Width::Avx2),
+            Allowed::Plain => Width::Plain,
+        })
     })
+}
+
+#[inline]
+fn width() -> Width {
+    found().width
+}
+
+impl Found {
+    /// A block takes all 16 registers of SSE2, so that its loop keeps them in memory. On Zen 5 (family 26, model 2) 64 KB of sums take
+    /// 0.75 us in blocks and 0.60 us in turn by AVX2, 0.72 and 0.64 us by AVX-512.
+    fn of(width: Width) -> Found {
+        Found {
+            width,
+            in_blocks: width > Width::Plain && hardware::is_intel(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -152,10 +179,11 @@ impl Loops {
 
     #[inline(always)]
     pub(super) fn run_one(&self, source: &[u8], inout: &mut [u8]) {
-        let width = width() as usize;
+        let found = found();
+        let width = found.width as usize;
         // SAFETY: as above.
         unsafe {
-            match self.in_blocks && inout.len() > Self::SHORT {
+            match self.in_blocks && found.in_blocks && inout.len() > Self::SHORT {
                 true => self.many[width](Sources::of(&[source]), inout),
                 false => self.one[width](&source[..inout.len()], inout),
             }

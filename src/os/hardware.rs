@@ -140,6 +140,11 @@ fn is_virtual() -> bool {
 /// apart, data of 64 KB in ordinary stores reaches another core in 0.75 of the time of non-temporal ones. On AMD's Zen 3 such loads are three to ten
 /// times slower than those from memory.
 pub fn loads_from_far_caches_are_fast() -> bool {
+    is_intel()
+}
+
+/// Whether the processor is Intel's.
+pub fn is_intel() -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         static KNOWN: AtomicU32 = AtomicU32::new(0);
