@@ -98,6 +98,7 @@ impl Engine {
     #[inline]
     fn on_further(&mut self, packet: &Packet, token: u32, arrival: Arrival) {
         let process = packet.process as usize;
+        let bytes = arrival.bytes(packet);
         if token != packets::EAGER_PART {
             let active = self
                 .requests
@@ -109,7 +110,7 @@ impl Engine {
             );
             self.put_arrival(token, packet, arrival);
             self.finish_if_all_is_here(token);
-            self.look_at_timed(token);
+            self.look_at_timed(Some(token), bytes);
             return;
         }
         let partial = self.peers.of(process).partial.unwrap_or_else(|| {
@@ -120,7 +121,7 @@ impl Engine {
                 self.put_arrival(index, packet, arrival);
                 let here = self.requests.at(index).moved;
                 self.finish_if_all_is_here(index);
-                self.look_at_timed(index);
+                self.look_at_timed(Some(index), bytes);
                 here
             }
             Target::Message(message) => {
@@ -133,6 +134,7 @@ impl Engine {
                 if let Some(message) = self.messages.get(message) {
                     message.data = data;
                 }
+                self.look_at_timed(None, bytes);
                 here
             }
         };

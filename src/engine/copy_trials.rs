@@ -18,8 +18,8 @@ const SMALLEST_BITS: u32 = 14;
 const SIZES: usize = 5;
 /// Messages that are timed of each way.
 const TIMED: usize = 9;
-/// After so many messages all is found out anew.
-const RENEWED_AFTER: u32 = 10_000;
+/// After so many messages all is found out anew: a program may send in one direction now and in both later.
+const RENEWED_AFTER: u32 = 2_000;
 
 /// What senders are told of a size, in two bits of [`crate::transport::Page::copies`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,8 +106,8 @@ struct Timed {
     index: Index,
     /// Nanoseconds.
     began: u64,
-    /// Bytes that had come before.
-    before: usize,
+    /// Bytes that have come since, of all announced messages: in a stream those ahead of this one take most of its time.
+    moved: usize,
 }
 
 /// What a receiver has found out so far.
@@ -119,6 +119,27 @@ pub(super) struct Trials {
 }
 
 impl Trials {
+    /// A message begins to come through the segment; `is_coming`: the timed one still is.
+    fn begin(&mut self, index: Index, now: u64, is_coming: impl FnOnce(Index) -> bool) {
+        if !self.timed.is_some_and(|timed| is_coming(timed.index)) {
+            self.timed = Some(Timed {
+                index,
+                began: now,
+                moved: 0,
+            });
+        }
+    }
+
+    /// Bytes have come, for a receive or for none yet; whether they are the timed message's.
+    #[inline]
+    fn came(&mut self, index: Option<Index>, bytes: usize) -> bool {
+        let Some(timed) = &mut self.timed else {
+            return false;
+        };
+        timed.moved += bytes;
+        index == Some(timed.index)
+    }
+
     /// What senders are told.
     fn published(&self) -> u32 {
         let bits = self.sizes.iter().zip(0..);
@@ -154,39 +175,41 @@ impl Engine {
 
     /// A message that was announced and has a receive begins to come through the segment.
     pub(super) fn begin_timing(&mut self, index: Index) {
-        if !self.oversubscribed && self.limits.single_copy.learns() {
-            self.trials.timed = Some(Timed {
-                index,
-                began: monotonic_nanoseconds(),
-                before: self.requests.at(index).moved,
-            });
+        if self.oversubscribed || !self.limits.single_copy.learns() {
+            return;
         }
+        let requests = &mut self.requests;
+        self.trials.begin(index, monotonic_nanoseconds(), |timed| {
+            let request = requests.get(timed);
+            request.is_some_and(|request| request.phase == Phase::Active)
+        });
     }
 
-    /// Data of a receive has come: whether it was the last of the message that is timed.
+    /// Data of an announced message has come; `index`: its receive, if it has one. Ends the timing of a message that is complete by it.
     #[inline]
-    pub(super) fn look_at_timed(&mut self, index: Index) {
-        if let Some(timed) = self.trials.timed
-            && timed.index == index
-        {
-            self.end_timing(timed);
+    pub(super) fn look_at_timed(&mut self, index: Option<Index>, bytes: usize) {
+        if self.trials.came(index, bytes) {
+            self.end_timing();
         }
     }
 
     #[cold]
-    fn end_timing(&mut self, timed: Timed) {
+    fn end_timing(&mut self) {
+        let Some(timed) = self.trials.timed else {
+            return;
+        };
         let total = match self.requests.get(timed.index) {
             Some(request) if request.phase != Phase::Complete => return,
             Some(request) => request.total,
             None => 0,
         };
         self.trials.timed = None;
-        if total > timed.before {
-            self.note_copy(false, total, total - timed.before, timed.began);
+        if total > 0 {
+            self.note_copy(false, total, timed.moved, timed.began);
         }
     }
 
-    /// Notes the time in which `bytes` of a message of `total` have come, read out of the sender's memory or through the segment.
+    /// Notes the time in which `bytes` have come while a message of `total` did, read out of the sender's memory or through the segment.
     pub(super) fn note_copy(&mut self, read: bool, total: usize, bytes: usize, began: u64) {
         if self.oversubscribed || !self.limits.single_copy.learns() || total >> SMALLEST_BITS == 0 {
             return;
@@ -229,6 +252,23 @@ mod tests {
         // Hardly faster is not fast enough.
         let mut trials = Trials::default();
         assert_eq!(run(&mut trials, 1000, 95_000, 100_000), TIMED);
+    }
+
+    #[test]
+    fn messages_ahead_in_a_stream_are_no_time_of_a_message() {
+        let mut trials = Trials::default();
+        let active = |_| true;
+        for index in 0..4 {
+            trials.begin(index, 1000, active);
+        }
+        let all: Vec<bool> = (0..4).map(|index| trials.came(Some(index), MB)).collect();
+        assert_eq!(all, [true, false, false, false]);
+        let timed = trials.timed.unwrap();
+        assert_eq!((timed.began, timed.moved), (1000, 4 * MB));
+        // A message that ends otherwise leaves its place to the next one.
+        trials.begin(7, 2000, |_| false);
+        assert!(!trials.came(None, 10) && trials.came(Some(7), 20));
+        assert_eq!(trials.timed.unwrap().moved, 30);
     }
 
     #[test]
