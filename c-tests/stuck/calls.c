@@ -12,6 +12,7 @@ static int last;
 static const char *how;
 static int small[64], *large, *into;
 static char path[256];
+static const char *program;
 
 static int is(const char *what)
 {
@@ -468,22 +469,26 @@ static void lock_shared(MPI_Comm comm)
     lock_of(comm, MPI_LOCK_SHARED);
 }
 
-static void open_file(MPI_Comm comm)
+/* Not there any more when the job is ended. */
+static void open_file(void)
 {
-    MPI(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    MPI(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0)
+        unlink(path);
 }
 static void file_open(MPI_Comm comm)
 {
     if (comm == MPI_COMM_NULL)
         return;
-    open_file(comm);
+    MPI(MPI_File_open(comm, program, MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
     MPI(MPI_File_close(&file));
 }
 #define ON_FILE(name, call)                                                                                                                          \
     static void name(MPI_Comm comm)                                                                                                                  \
     {                                                                                                                                                \
         if (comm == MPI_COMM_NULL) {                                                                                                                 \
-            open_file(MPI_COMM_WORLD);                                                                                                               \
+            open_file();                                                                                                                             \
             return;                                                                                                                                  \
         }                                                                                                                                            \
         MPI(call);                                                                                                                                   \
@@ -499,7 +504,7 @@ static void file_iwrite_all(MPI_Comm comm)
 {
     MPI_Request request;
     if (comm == MPI_COMM_NULL) {
-        open_file(MPI_COMM_WORLD);
+        open_file();
         return;
     }
     MPI(MPI_File_iwrite_at_all(file, rank * 4, small, 1, MPI_INT, &request));
@@ -621,6 +626,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 1;
     how = argv[2];
+    program = argv[0];
     watchdog(argv[0]);
     int wanted = is("thread") || is("others_wait") ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, given;
     MPI(MPI_Init_thread(&argc, &argv, wanted, &given));
@@ -635,7 +641,7 @@ int main(int argc, char **argv)
     }
     large = calloc(LARGE, sizeof *large);
     into = calloc(LARGE, sizeof *into);
-    snprintf(path, sizeof path, "/tmp/oxmpi-stuck-%d", (int) getppid());
+    snprintf(path, sizeof path, "/tmp/c-test-stuck-%d", (int) getppid());
     MPI(MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD));
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &other));
     MPI(MPI_Comm_set_name(other, "the other one"));
