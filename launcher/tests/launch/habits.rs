@@ -237,17 +237,17 @@ fn one_stream_for_both() {
 }
 
 /// Works and never ends.
-const WORKER: &str = r"#include <unistd.h>
+const WORKER: &str = r#"#include <unistd.h>
 volatile double sum;
 __attribute__((noinline)) static void residual(void) {
     for (;;) sum += 1;
 }
 int main(void) {
+    sum = write(1, "up\n", 3);
     residual();
-    sum = 0;
-    return 0;
+    return sum > 0;
 }
-";
+"#;
 
 fn stacks_when_asked_and_at_the_timeout() {
     let folder = Folder::new();
@@ -270,6 +270,7 @@ fn stacks_when_asked_and_at_the_timeout() {
     );
     let words = ["-n", "3", "-timeout", "20", "--get-stack-traces", &program];
     let running = mpiexec(words).env("PATH", &path).start();
+    running.wait_for_output("up", 3);
     until("the stacks are there", || {
         running.signal(Signal::USR1);
         std::thread::sleep(std::time::Duration::from_millis(300));
@@ -293,7 +294,7 @@ fn stacks_when_asked_and_at_the_timeout() {
         let by_tracer = outcome.error.matches(&format!("by {tracer}")).count();
         assert_eq!(by_tracer, 3, "{outcome:?}");
     } else {
-        outcome.says("stack of ranks 0-2:\n  worker.c:4 in residual\n  worker.c:7 in main\n");
+        outcome.says("stack of ranks 0-2:\n  worker.c:4 in residual\n  worker.c:8 in main\n");
     }
 }
 
