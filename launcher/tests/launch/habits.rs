@@ -271,9 +271,8 @@ fn stacks_when_asked_and_at_the_timeout() {
     let words = ["-n", "3", "-timeout", "20", "--get-stack-traces", &program];
     let running = mpiexec(words).env("PATH", &path).start();
     running.wait_for_output("up", 3);
+    running.signal(Signal::USR1);
     until("the stacks are there", || {
-        running.signal(Signal::USR1);
-        std::thread::sleep(std::time::Duration::from_millis(300));
         running.said("stack of rank").then_some(())
     });
     running.signal(Signal::TERM);

@@ -4,7 +4,7 @@
 
 use addr2line::{Loader, demangle_auto};
 use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::ops::Range;
@@ -55,6 +55,35 @@ impl Sections {
     /// The address of what is at an offset of the file.
     pub fn address_of(&self, offset: u64) -> Option<u64> {
         address_of(&self.parts, offset)
+    }
+}
+
+/// The functions that a library gives to others, without any table of lines: read in no time.
+pub struct Exported {
+    parts: Vec<Part>,
+    functions: Vec<(Range<u64>, String)>,
+}
+
+impl Exported {
+    pub fn open(path: &Path) -> Option<Exported> {
+        let file = ReadCache::new(File::open(path).ok()?);
+        let object = object::File::parse(&file).ok()?;
+        let function = |symbol: object::Symbol<'_, '_, &ReadCache<File>>| {
+            let addresses = symbol.address()..symbol.address() + symbol.size();
+            Some((addresses, symbol.name().ok()?.to_owned()))
+        };
+        Some(Exported {
+            parts: parts(&object),
+            functions: object.dynamic_symbols().filter_map(function).collect(),
+        })
+    }
+
+    /// The function at this offset of the file, and the distance from its start.
+    pub fn at(&self, offset: u64) -> Option<(&str, u64)> {
+        let address = address_of(&self.parts, offset)?;
+        let mut functions = self.functions.iter();
+        let (addresses, name) = functions.find(|(addresses, _)| addresses.contains(&address))?;
+        Some((name, address - addresses.start))
     }
 }
 

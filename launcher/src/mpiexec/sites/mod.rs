@@ -8,7 +8,7 @@ mod code;
 mod maps;
 mod stack;
 
-use code::Code;
+use code::{Code, Exported};
 use maps::Mapping;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
@@ -339,12 +339,28 @@ fn place_of(
 
 /// Files that were read.
 #[derive(Default)]
-struct Codes(HashMap<PathBuf, Option<Code>>);
+struct Codes {
+    known: HashMap<PathBuf, Option<Code>>,
+    /// Of libraries of ours only the function that was called is of interest.
+    own: HashMap<PathBuf, Option<Exported>>,
+}
 
 impl Codes {
     /// What is at a place of a file of which only the offset is known.
     fn places(&mut self, (file, root): (PathBuf, PathBuf), bare: &Place) -> Places {
-        let code = self.0.entry(file);
+        if bare.is_of_library() {
+            let own = self.own.entry(file);
+            let own = own.or_insert_with_key(|file| Exported::open(file));
+            let function = own.as_ref().and_then(|own| own.at(bare.offset));
+            let place = |(function, offset): (&str, u64)| Place {
+                function: function.to_owned(),
+                module: bare.module.clone(),
+                offset,
+                ..Place::default()
+            };
+            return function.map(place).into_iter().collect();
+        }
+        let code = self.known.entry(file);
         let code = code.or_insert_with_key(|file| Code::open(file, &root));
         let named = code.as_ref().map(|code| code.at(bare.offset));
         let place = |named: code::Named| Place {
