@@ -149,10 +149,11 @@ static void empty(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Datatype pairs;
+    MPI_Datatype vector, pairs;
     start(&argc, &argv);
-    MPI(MPI_Type_vector(2, 1, 2, MPI_INT, &pairs));
-    MPI(MPI_Type_create_resized(pairs, 0, 4 * sizeof(int), &pairs));
+    MPI(MPI_Type_vector(2, 1, 2, MPI_INT, &vector));
+    MPI(MPI_Type_create_resized(vector, 0, 4 * sizeof(int), &pairs));
+    MPI(MPI_Type_free(&vector));
     MPI(MPI_Type_commit(&pairs));
     exchange(24, 4, 4, MPI_INT, MPI_INT, 0);
     exchange(24, 4, 4, MPI_INT, MPI_INT, 1);

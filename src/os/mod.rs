@@ -24,6 +24,7 @@ pub mod schedule;
 pub mod signals;
 pub mod sites;
 pub mod threads;
+pub mod tracing;
 pub mod turns;
 
 /// Writes to standard error. A program whose standard error is closed, or a pipe that nobody reads, goes on without the text.

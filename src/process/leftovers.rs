@@ -27,10 +27,9 @@ const MANY_COMMUNICATORS: usize = 1000;
 pub fn report(world: Option<&Comm>, rank: u32) {
     let refused = refusal::take();
     if !CHECK.get().leaks {
-        for text in [refusal::text(&refused, comm::name_of_context), hint()] {
-            if let Some(text) = text {
-                tell(&format!("oxmpi: rank {rank}: MPI_Finalize: {text}\n"));
-            }
+        let texts = [refusal::text(&refused, comm::name_of_context), hint()];
+        for text in texts.into_iter().flatten() {
+            tell(&format!("oxmpi: rank {rank}: MPI_Finalize: {text}\n"));
         }
         return;
     }

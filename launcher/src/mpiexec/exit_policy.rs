@@ -335,7 +335,12 @@ impl Supervisor<'_> {
                 self.fail(128 + signal, cause);
             }
             SIGALRM if !self.is_keeper() => self.time_is_over(),
-            SIGUSR1 => self.show_table(),
+            SIGUSR1 => {
+                self.show_table();
+                if self.plan.request.stack_traces {
+                    self.show_stacks();
+                }
+            }
             SIGUSR2 => self.signal_ranks(Signal::USR2),
             // The rank has got it too: an editor would put its terminal in order twice, and stop again after it was continued.
             SIGTSTP if by_kernel && at_terminal => {}

@@ -124,7 +124,7 @@ pub const WATCHING: &[Choice] = &[
     choice(
         &["get-stack-traces"],
         No,
-        "show the stacks of all ranks at the timeout, by gdb, eu-stack, gstack or pstack",
+        "show the stacks of all ranks at the timeout and on SIGUSR1, equal ones together",
         |parsing, _| {
             parsing.request.stack_traces = true;
             Ok(())

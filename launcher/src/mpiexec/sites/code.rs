@@ -4,11 +4,13 @@
 
 use addr2line::{Loader, demangle_auto};
 use object::read::ReadCache;
-use object::{Object, ObjectSegment};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use std::ffi::OsStr;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Where the separate files are.
 const FOLDER: &str = "usr/lib/debug";
@@ -38,20 +40,98 @@ pub struct Named {
     pub line: u32,
 }
 
+/// Bytes of a section, and their addresses.
+type Section = (Range<u64>, Rc<[u8]>);
+
+/// What is needed to walk over stacks through a file of code.
+pub struct Sections {
+    parts: Vec<Part>,
+    pub text: Option<Range<u64>>,
+    pub eh_frame: Option<Section>,
+    pub eh_frame_hdr: Option<Section>,
+}
+
+impl Sections {
+    /// The address of what is at an offset of the file.
+    pub fn address_of(&self, offset: u64) -> Option<u64> {
+        address_of(&self.parts, offset)
+    }
+}
+
+/// The functions that a library gives to others, without any table of lines: read in no time.
+pub struct Exported {
+    parts: Vec<Part>,
+    functions: Vec<(Range<u64>, String)>,
+}
+
+impl Exported {
+    pub fn open(path: &Path) -> Option<Exported> {
+        let file = ReadCache::new(File::open(path).ok()?);
+        let object = object::File::parse(&file).ok()?;
+        let function = |symbol: object::Symbol<'_, '_, &ReadCache<File>>| {
+            let addresses = symbol.address()..symbol.address() + symbol.size();
+            Some((addresses, symbol.name().ok()?.to_owned()))
+        };
+        Some(Exported {
+            parts: parts(&object),
+            functions: object.dynamic_symbols().filter_map(function).collect(),
+        })
+    }
+
+    /// The function at this offset of the file, and the distance from its start.
+    pub fn at(&self, offset: u64) -> Option<(&str, u64)> {
+        let address = address_of(&self.parts, offset)?;
+        let mut functions = self.functions.iter();
+        let (addresses, name) = functions.find(|(addresses, _)| addresses.contains(&address))?;
+        Some((name, address - addresses.start))
+    }
+}
+
+/// Reads the sections of a file.
+pub fn sections(path: &Path) -> Option<Sections> {
+    let file = ReadCache::new(File::open(path).ok()?);
+    let object = object::File::parse(&file).ok()?;
+    let named = |name: &str| object.section_by_name(name);
+    let range = |section: &object::Section<'_, '_, &ReadCache<File>>| {
+        section.address()..section.address() + section.size()
+    };
+    let whole = |name: &str| {
+        let section = named(name)?;
+        Some((range(&section), section.data().ok()?.into()))
+    };
+    Some(Sections {
+        parts: parts(&object),
+        text: named(".text").map(|section| range(&section)),
+        eh_frame: whole(".eh_frame"),
+        eh_frame_hdr: whole(".eh_frame_hdr"),
+    })
+}
+
+fn parts<'a>(object: &object::File<'a, &'a ReadCache<File>>) -> Vec<Part> {
+    let part = |segment: object::Segment<'a, '_, &'a ReadCache<File>>| {
+        let (offset, bytes) = segment.file_range();
+        Part {
+            offset,
+            bytes,
+            address: segment.address(),
+        }
+    };
+    object.segments().map(part).collect()
+}
+
+fn address_of(parts: &[Part], offset: u64) -> Option<u64> {
+    // Mappings begin with a page, and what is loaded may begin within it.
+    let page = |it: &&Part| (it.offset & !0xfff..it.offset + it.bytes).contains(&offset);
+    let part = parts.iter().rfind(page)?;
+    Some((part.address + offset).wrapping_sub(part.offset))
+}
+
 impl Code {
     /// Reads a file. `root` is the root directory that its process has.
     pub fn open(path: &Path, root: &Path) -> Option<Code> {
         let file = ReadCache::new(File::open(path).ok()?);
         let object = object::File::parse(&file).ok()?;
-        let part = |segment: object::Segment<'_, '_, &ReadCache<File>>| {
-            let (offset, bytes) = segment.file_range();
-            Part {
-                offset,
-                bytes,
-                address: segment.address(),
-            }
-        };
-        let parts = object.segments().map(part).collect();
+        let parts = parts(&object);
         let separate = candidates(&object, path, root);
         let separate = separate.into_iter().find(|it| is_same_build(&object, it));
         Some(Code {
@@ -63,12 +143,9 @@ impl Code {
 
     /// What is at this offset of the file: the innermost of functions that the compiler has put into each other first.
     pub fn at(&self, offset: u64) -> Vec<Named> {
-        let mut parts = self.parts.iter();
-        let Some(part) = parts.find(|it| (it.offset..it.offset + it.bytes).contains(&offset))
-        else {
+        let Some(address) = address_of(&self.parts, offset) else {
             return Vec::new();
         };
-        let address = part.address + (offset - part.offset);
         let loaders = || self.separate.iter().chain([&self.own]);
         let mut frames = loaders()
             .find_map(|it| frames(it, address))
@@ -79,7 +156,12 @@ impl Code {
             if frames.is_empty() {
                 frames.push(Named::default());
             }
-            if let Some(outermost) = frames.last_mut().filter(|it| it.function.is_empty()) {
+            // Functions of MPI are made by macros; their own names are those that the linker sees.
+            let is_of_mpi = ["MPI_", "PMPI_"]
+                .iter()
+                .any(|beginning| symbol.name().starts_with(beginning));
+            let unnamed = |it: &&mut Named| it.function.is_empty() || is_of_mpi;
+            if let Some(outermost) = frames.last_mut().filter(unnamed) {
                 outermost.function = demangle_auto(symbol.name().into(), None).into_owned();
                 outermost.distance = address - symbol.address();
             }

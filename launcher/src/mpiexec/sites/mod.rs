@@ -6,8 +6,9 @@
 
 mod code;
 mod maps;
+mod stack;
 
-use code::Code;
+use code::{Code, Exported};
 use maps::Mapping;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,30 @@ pub const PART: &str = "-name-places";
 
 /// For all addresses of one question.
 pub const LIMIT: Duration = Duration::from_secs(2);
+
+/// For all stacks of one question.
+pub const STACKS_LIMIT: Duration = Duration::from_secs(10);
+
+/// What the other process is asked.
+#[derive(Serialize, Deserialize)]
+enum Question {
+    /// Addresses of processes.
+    Addresses(Vec<(i32, Vec<u64>)>),
+    /// The stacks of these processes.
+    Stacks(Vec<i32>),
+}
+
+/// A thread of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stack {
+    pub thread: String,
+    pub is_main: bool,
+    /// The innermost frame first.
+    pub frames: Vec<Places>,
+}
+
+/// The threads of a process, or why they cannot be seen.
+pub type Stacks = Result<Vec<Stack>, String>;
 
 /// What an address is, as far as is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -61,10 +86,26 @@ impl Place {
     /// Whether it is on the way from the program to the library: a wrapper of ours or of a tool.
     pub fn is_of_mpi(&self) -> bool {
         let is_wrapper = ["MPI_", "PMPI_", "MPIX_", "PMPIX_", "MPI::"];
-        OWN.iter().any(|name| self.module_name().starts_with(name))
+        self.is_of_library()
             || is_wrapper
                 .iter()
                 .any(|name| self.function.starts_with(name))
+    }
+}
+
+/// Libraries of the system, by the beginnings of their names.
+const SYSTEM: [&str; 6] = ["libc.", "libc-", "libpthread", "ld-", "[vdso]", "libm."];
+
+impl Place {
+    /// Whether it is in a library of ours.
+    pub fn is_of_library(&self) -> bool {
+        OWN.iter().any(|name| self.module_name().starts_with(name))
+    }
+
+    pub fn is_of_system(&self) -> bool {
+        SYSTEM
+            .iter()
+            .any(|name| self.module_name().starts_with(name))
     }
 }
 
@@ -107,13 +148,34 @@ pub fn resolve(wanted: &[(i32, Vec<u64>)], limit: Duration) -> Vec<Vec<Places>> 
         .iter()
         .map(|(_, addresses)| addresses.iter().map(bare).collect())
         .collect();
-    let answers = ask(wanted, limit).unwrap_or_default();
+    let question = Question::Addresses(wanted.to_vec());
+    let answers = ask(&question, limit).unwrap_or_default();
     let mut rest = answers.as_slice();
-    while let Some((answer, behind)) = take_answer(rest) {
+    while let Ok((answer, behind)) = postcard::take_from_bytes::<Answer>(rest) {
         rest = behind;
         let list = all.get_mut(answer.process as usize);
-        if let Some(places) = list.and_then(|it| it.get_mut(answer.address as usize)) {
+        let places = list.and_then(|it| it.get_mut(answer.address as usize));
+        if let Some(places) = places.filter(|_| !answer.places.is_empty()) {
             *places = answer.places;
+        }
+    }
+    all
+}
+
+/// The stacks of processes, in their order. Each thread is stopped for a moment.
+pub fn stacks(pids: &[i32], limit: Duration) -> Vec<Stacks> {
+    let asked = ask(&Question::Stacks(pids.to_vec()), limit);
+    let late = || Err("the time for stacks is over".to_owned());
+    let mut all: Vec<Stacks> = pids.iter().map(|_| late()).collect();
+    let answers = match asked {
+        Ok(answers) => answers,
+        Err(error) => return pids.iter().map(|_| Err(error.to_string())).collect(),
+    };
+    let mut rest = answers.as_slice();
+    while let Ok((answer, behind)) = postcard::take_from_bytes::<(u32, Stacks)>(rest) {
+        rest = behind;
+        if let Some(stacks) = all.get_mut(answer.0 as usize) {
+            *stacks = answer.1;
         }
     }
     all
@@ -128,13 +190,8 @@ struct Answer {
     places: Places,
 }
 
-fn take_answer(bytes: &[u8]) -> Option<(Answer, &[u8])> {
-    let (answer, rest) = postcard::take_from_bytes::<Answer>(bytes).ok()?;
-    (!answer.places.is_empty()).then_some((answer, rest))
-}
-
 /// Asks another process; what it has written in this time.
-fn ask(wanted: &[(i32, Vec<u64>)], limit: Duration) -> io::Result<Vec<u8>> {
+fn ask(wanted: &Question, limit: Duration) -> io::Result<Vec<u8>> {
     let end = Instant::now() + limit;
     // Files take whatever is written, so nobody has to read meanwhile.
     let mut question = File::from(memfd_create("addresses", MemfdFlags::CLOEXEC)?);
@@ -171,18 +228,59 @@ fn program() -> PathBuf {
 pub fn answer() -> i32 {
     let mut bytes = Vec::new();
     let read = io::stdin().read_to_end(&mut bytes);
-    let wanted = postcard::from_bytes::<Vec<(i32, Vec<u64>)>>(&bytes);
+    let wanted = postcard::from_bytes::<Question>(&bytes);
     let (Ok(_), Ok(wanted)) = (read, wanted) else {
         eprintln!("mpiexec: {PART} is for mpiexec alone");
         return 1;
     };
     let mut output = io::stdout();
-    let done = answer_all(&wanted, &mut |answer| {
-        let bytes = postcard::to_allocvec(&answer).map_err(io::Error::other)?;
-        output.write_all(&bytes)?;
+    let mut write = |bytes: postcard::Result<Vec<u8>>| {
+        output.write_all(&bytes.map_err(io::Error::other)?)?;
         output.flush()
-    });
+    };
+    let done = match wanted {
+        Question::Addresses(wanted) => {
+            answer_all(&wanted, &mut |answer| write(postcard::to_allocvec(&answer)))
+        }
+        Question::Stacks(pids) => all_stacks(&pids, &mut |process, stacks| {
+            write(postcard::to_allocvec(&(process, stacks)))
+        }),
+    };
     i32::from(done.is_err())
+}
+
+/// Looks at all first, so that they are seen at about the same time.
+fn all_stacks(pids: &[i32], say: &mut dyn FnMut(u32, Stacks) -> io::Result<()>) -> io::Result<()> {
+    let seen: Vec<_> = pids.iter().map(|pid| stack::threads(*pid)).collect();
+    let mut known = stack::Known::default();
+    let mut codes = Codes::default();
+    for (process, (pid, threads)) in pids.iter().zip(seen).enumerate() {
+        let stacks = threads.map(|threads| {
+            let files = stack::Files::of_process(*pid, &mut known);
+            let maps = maps::of_process(*pid);
+            let named = threads.into_iter().map(|thread| {
+                let addresses = files.addresses(&thread);
+                let frames = addresses.into_iter().map(|address| {
+                    let Some((bare, file)) = place_of(*pid, &maps, address) else {
+                        return vec![Place {
+                            offset: address,
+                            ..Place::default()
+                        }];
+                    };
+                    let places = file.map(|file| codes.places(file, &bare));
+                    places.filter(|it| !it.is_empty()).unwrap_or(vec![bare])
+                });
+                Stack {
+                    frames: frames.collect(),
+                    thread: thread.name,
+                    is_main: thread.is_main,
+                }
+            });
+            named.collect()
+        });
+        say(process as u32, stacks)?;
+    }
+    Ok(())
 }
 
 /// Says of each address first what takes no time, its module.
@@ -194,43 +292,24 @@ fn answer_all(
     for (process, (pid, addresses)) in wanted.iter().enumerate() {
         let maps = maps::of_process(*pid);
         for (at, address) in addresses.iter().enumerate() {
-            let mapping = maps.iter().find(|it| it.addresses.contains(address));
-            let Some(mapping) = mapping.filter(|it| !it.name.is_empty()) else {
+            let Some((bare, file)) = place_of(*pid, &maps, *address) else {
                 continue;
             };
-            let offset = address - mapping.addresses.start + mapping.offset;
-            let places = vec![Place {
-                module: mapping.name.clone(),
-                offset,
-                ..Place::default()
-            }];
             let (process, address) = (process as u32, at as u32);
+            let places = vec![bare.clone()];
             say(Answer {
                 process,
                 address,
                 places,
             })?;
-            if let Some((file, root)) = file_of(*pid, mapping) {
-                later.push((process, address, file, root, mapping.name.clone(), offset));
+            if let Some(file) = file {
+                later.push((process, address, file, bare));
             }
         }
     }
-    let mut known: HashMap<PathBuf, Option<Code>> = HashMap::new();
-    for (process, address, file, root, module, offset) in later {
-        let code = known
-            .entry(file)
-            .or_insert_with_key(|file| Code::open(file, &root));
-        let Some(code) = code else {
-            continue;
-        };
-        let place = |named: code::Named| Place {
-            function: named.function,
-            file: named.file,
-            line: named.line,
-            module: module.clone(),
-            offset: named.distance,
-        };
-        let places: Places = code.at(offset).into_iter().map(place).collect();
+    let mut codes = Codes::default();
+    for (process, address, file, bare) in later {
+        let places = codes.places(file, &bare);
         if !places.is_empty() {
             say(Answer {
                 process,
@@ -240,6 +319,59 @@ fn answer_all(
         }
     }
     Ok(())
+}
+
+/// The module of an address and the offset in its file, and that file, with the root directory of its process.
+fn place_of(
+    pid: i32,
+    maps: &[Mapping],
+    address: u64,
+) -> Option<(Place, Option<(PathBuf, PathBuf)>)> {
+    let mapping = maps.iter().find(|it| it.addresses.contains(&address));
+    let mapping = mapping.filter(|it| !it.name.is_empty())?;
+    let place = Place {
+        module: mapping.name.clone(),
+        offset: address - mapping.addresses.start + mapping.offset,
+        ..Place::default()
+    };
+    Some((place, file_of(pid, mapping)))
+}
+
+/// Files that were read.
+#[derive(Default)]
+struct Codes {
+    known: HashMap<PathBuf, Option<Code>>,
+    /// Of libraries of ours only the function that was called is of interest.
+    own: HashMap<PathBuf, Option<Exported>>,
+}
+
+impl Codes {
+    /// What is at a place of a file of which only the offset is known.
+    fn places(&mut self, (file, root): (PathBuf, PathBuf), bare: &Place) -> Places {
+        if bare.is_of_library() {
+            let own = self.own.entry(file);
+            let own = own.or_insert_with_key(|file| Exported::open(file));
+            let function = own.as_ref().and_then(|own| own.at(bare.offset));
+            let place = |(function, offset): (&str, u64)| Place {
+                function: function.to_owned(),
+                module: bare.module.clone(),
+                offset,
+                ..Place::default()
+            };
+            return function.map(place).into_iter().collect();
+        }
+        let code = self.known.entry(file);
+        let code = code.or_insert_with_key(|file| Code::open(file, &root));
+        let named = code.as_ref().map(|code| code.at(bare.offset));
+        let place = |named: code::Named| Place {
+            function: named.function,
+            file: named.file,
+            line: named.line,
+            module: bare.module.clone(),
+            offset: named.distance,
+        };
+        named.into_iter().flatten().map(place).collect()
+    }
 }
 
 /// The file of a mapping, and the root directory of its process: as the process sees it, which may be in a container.
