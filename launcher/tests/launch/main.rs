@@ -20,6 +20,7 @@ mod reports;
 mod roles;
 mod sessions;
 mod terminal;
+mod watching;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -40,6 +41,7 @@ fn main() {
         sessions::TESTS,
         terminal::TESTS,
         debuggers::TESTS,
+        watching::TESTS,
     ]
     .concat();
     let trials = tests
