@@ -8,6 +8,7 @@ mod json;
 mod matching;
 mod part;
 mod profile;
+mod summary;
 
 use super::complain;
 use super::plan::Plan;
@@ -261,7 +262,7 @@ fn write(file: &Path, parts: &mut [Part], ranks: usize) -> io::Result<String> {
         json::write(&mut out, parts, &known)?;
         out.flush()?;
     }
-    Ok(profile::summary(&known, file))
+    Ok(summary::summary(&known, file))
 }
 
 #[cfg(test)]
