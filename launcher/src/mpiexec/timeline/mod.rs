@@ -34,8 +34,8 @@ use std::time::Duration;
 
 /// How often lanes are emptied: at a million records a second one is full after 13 of these.
 const PERIOD: Duration = Duration::from_millis(10);
-/// What a host writes at most, bytes. JSON is three times as much.
-const LIMIT: u64 = 1 << 30;
+/// What a host writes at most, bytes: ten million records, whose JSON is four times as much.
+const LIMIT: u64 = 400 << 20;
 
 /// What the ranks of this process are told: descriptor and inode.
 static TOLD: OnceLock<String> = OnceLock::new();
