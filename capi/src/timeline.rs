@@ -292,7 +292,7 @@ impl NotedWell for Noted<Datatype> {
             && !call.receives()
             && let (Some(count), Some(datatype)) = (call.count, datatype::get(self.0.0))
         {
-            call.record.bytes = count.saturating_mul(datatype.size as u64);
+            call.record.bytes = count.saturating_mul(datatype.size);
             call.sized = true;
         }
     }

@@ -9,8 +9,8 @@ mod registrations;
 pub mod timeline;
 
 pub use registrations::{
-    Callback, Instance, add, change, deliver, end, free, instance, of, set_dropped_handler,
-    wait_to_be_delivered,
+    Callback, Instance, add, change, deliver, end, free, instance, listen_for_timeline, of,
+    set_dropped_handler, wait_to_be_delivered,
 };
 
 use crate::os::monotonic_nanoseconds;

@@ -327,6 +327,6 @@ impl Heard {
 }
 
 /// The timeline has begun.
-pub(super) fn listen_for_timeline() {
+pub fn listen_for_timeline() {
     HEARD.lock().listen();
 }

@@ -25,7 +25,7 @@ use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{self, Engine, Threads, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::timeline::{self, Function, Moment, RECORDED};
-use crate::events::{GATE, WAIT};
+use crate::events::{self, GATE, WAIT};
 use crate::group::names;
 use crate::handle;
 use crate::info;
@@ -375,6 +375,7 @@ fn record(job: &Job) -> Result<()> {
         return Ok(());
     };
     let begun = timeline::begin(fd.as_fd(), job.seat());
+    events::listen_for_timeline();
     begun.map_err(|error| {
         let text = format!("rank {} cannot write its timeline: {error}", job.rank);
         Error::new(Class::Other, text)

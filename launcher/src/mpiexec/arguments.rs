@@ -30,6 +30,11 @@ impl Parsing<'_> {
                 "version" | "V" => return Ok(Some(Answer::Version)),
                 "info" => return Ok(Some(Answer::Info)),
                 "doctor" => return Ok(Some(Answer::Doctor)),
+                "top" => {
+                    let after = after.iter().map(|word| word.to_string_lossy().into_owned());
+                    let words = attached.map(str::to_owned).into_iter().chain(after);
+                    return Ok(Some(Answer::Top(words.collect())));
+                }
                 _ => {}
             }
             let choice = options::find(name).ok_or_else(|| unknown(argument, name))?;

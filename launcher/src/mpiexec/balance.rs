@@ -173,7 +173,7 @@ fn fields_of(pid: i32) -> Option<Vec<String>> {
 }
 
 /// A process's time.
-fn ticks_of(pid: i32) -> Option<u64> {
+pub(super) fn ticks_of(pid: i32) -> Option<u64> {
     let fields = fields_of(pid)?;
     let [user, system] = [11, 12].map(|at| fields.get(at)?.parse::<u64>().ok());
     Some(user? + system?)

@@ -29,6 +29,7 @@ pub mod machine;
 pub mod manual;
 mod missing;
 mod mpir;
+mod mpir_table;
 mod nodes;
 mod options;
 mod output;
@@ -55,6 +56,7 @@ mod survival;
 mod table;
 mod timeline;
 mod tools;
+mod top;
 mod variables;
 mod verdict;
 mod version;
@@ -114,6 +116,10 @@ pub fn main() {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
         Ok(Answer::Doctor) => std::process::exit(doctor::run()),
+        Ok(Answer::Top(words)) => match top::run(&words) {
+            Ok(code) => std::process::exit(code),
+            Err(text) => refuse("mpiexec", &text, 1),
+        },
         Ok(Answer::Info) => print(&(version::info() + &variables::list())),
         Ok(Answer::Run(request)) => std::process::exit(run(*request)),
         Err(text) => refuse("mpiexec", &text, 1),

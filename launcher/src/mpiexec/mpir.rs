@@ -1,13 +1,11 @@
 //! Parallel debuggers: the table of processes in the front process, which is the one that the user has started and a debugger looks at
 //! (`debugger/mpir.c`), and the gate where ranks wait until it has attached to them.
 //!
-//! The supervisor tells the front process the table when each rank is in MPI_Init, or some seconds after the start. Invariant: ranks
+//! The supervisor tells the front process the table (`mpir_table.rs`). Invariant: ranks
 //! wait at the gate only where a debugger had said before they were started that it is there, and only on this host.
 
 #![allow(unsafe_code)]
 
-use super::supervisor::Supervisor;
-use oxmpi::sync::Ordering;
 use rustix::fs::fstat;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -17,15 +15,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// What the front process says when the debugger has seen the table. No signal's number.
 pub const RELEASE: u8 = 0x7f;
-/// So long after the start ranks count that have not come to MPI_Init, by the process that was started.
-const LONGEST: Duration = Duration::from_secs(5);
-const PERIOD: Duration = Duration::from_millis(20);
 /// The last line of a table.
-const END: &str = "end";
+pub const END: &str = "end";
 
 // SAFETY: as in debugger/mpir.c. The functions without pointers can be called with any values; only the listening thread calls those that change
 // anything.
@@ -106,9 +100,8 @@ pub fn listen(line: &UnixStream) {
 
 /// Returns when the debugger goes on after it has seen the table.
 fn take_table(line: &UnixStream) -> Option<()> {
-    let mut number = 0;
-    for text in BufReader::new(line).lines() {
-        let text = text.ok()?;
+    for (number, text) in BufReader::new(line).lines().enumerate() {
+        let (number, text) = (number as c_int, text.ok()?);
         if text == END {
             oxmpi_mpir_tell(number);
             return Some(());
@@ -118,7 +111,6 @@ fn take_table(line: &UnixStream) -> Option<()> {
         let host = CString::new(words.next()?).ok()?;
         let executable = CString::new(words.next()?).ok()?;
         add(number, &host, &executable, pid)?;
-        number += 1;
     }
     None
 }
@@ -127,45 +119,4 @@ fn add(number: c_int, host: &CStr, executable: &CStr, pid: c_int) -> Option<()> 
     // SAFETY: both are texts of C, which are copied; numbers come in order, and this thread alone adds to the table.
     let added = unsafe { oxmpi_mpir_add(number, host.as_ptr(), executable.as_ptr(), pid) };
     (added != 0).then_some(())
-}
-
-impl Supervisor<'_> {
-    /// Tells the table once. Returns when to try again.
-    pub(super) fn tend_debuggers(&mut self, now: Instant) -> Option<Instant> {
-        let tells = !self.is_keeper() && !self.plan.is_spawned() && self.plan.singleton.is_none();
-        if self.table_told || !tells {
-            return None;
-        }
-        let page_of = |rank: &super::rank::Rank| &self.segment.rank(rank.seat).status;
-        let is_there = |rank: &super::rank::Rank| {
-            let here = rank.elsewhere.is_none();
-            !rank.is_running()
-                || here && page_of(rank).pid.load(Ordering::Relaxed) != 0
-                || !here && rank.pid != 0
-        };
-        if !self.ranks.iter().all(is_there) && now < self.begin + LONGEST {
-            return Some(now + PERIOD);
-        }
-        self.table_told = true;
-        let mut table = String::new();
-        for rank in &self.ranks {
-            let pid = rank.mpi_pid(&self.segment);
-            let program = &self.plan.programs[self.plan.ranks[rank.number].program];
-            let own = std::fs::read_link(format!("/proc/{pid}/exe"));
-            let executable = match own {
-                Ok(path) if rank.elsewhere.is_none() => path,
-                _ => program.executable.clone(),
-            };
-            let executable = executable.to_string_lossy().replace(['\n', '\t'], "?");
-            let host = self.plan.host_of(rank.number);
-            table += &format!("{pid}\t{host}\t{executable}\n");
-        }
-        table += &format!("{END}\n");
-        // The other end is always read, unless it is stopped.
-        let _ = self.front.set_nonblocking(false);
-        let _ = self.front.set_write_timeout(Some(Duration::from_secs(1)));
-        let _ = self.front.write_all(table.as_bytes());
-        let _ = self.front.set_nonblocking(true);
-        None
-    }
 }

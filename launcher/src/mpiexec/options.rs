@@ -102,6 +102,10 @@ pub const ANSWERS: &[(&[&str], &str)] = &[
         &["doctor"],
         "print what the library finds on this machine, what that means and what to change; exit code 1 if jobs may fail",
     ),
+    (
+        &["top"],
+        "PID [SECONDS]: show what the ranks of that mpiexec on this host do, each second: those first for which others wait",
+    ),
 ];
 
 /// The names of [`ANSWERS`].

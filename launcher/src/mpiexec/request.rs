@@ -200,6 +200,8 @@ pub enum Answer {
     Version,
     Info,
     Doctor,
+    /// What follows the option.
+    Top(Vec<String>),
 }
 
 /// Reads a file as text.

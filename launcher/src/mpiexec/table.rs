@@ -142,7 +142,7 @@ fn render_some(rows: &[Row], ranks: impl Iterator<Item = usize>) -> String {
     text
 }
 
-fn cells_of(rank: usize, row: &Row) -> [String; 11] {
+pub(super) fn cells_of(rank: usize, row: &Row) -> [String; 11] {
     let none = || "-".to_owned();
     let function = match &row.wait {
         None => none(),

@@ -21,6 +21,7 @@ mod reports;
 mod roles;
 mod sessions;
 mod terminal;
+mod watching;
 
 use libtest_mimic::{Arguments, Trial};
 use oxmpi_launcher::mpiexec::sites;
@@ -50,6 +51,7 @@ fn main() {
         terminal::TESTS,
         debuggers::TESTS,
         places::TESTS,
+        watching::TESTS,
     ]
     .concat();
     let trials = tests

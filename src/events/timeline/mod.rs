@@ -82,7 +82,7 @@ pub fn is_on() -> bool {
     GATE.load(Ordering::Relaxed) & RECORDED != 0
 }
 
-/// Begins to record, to this seat of a memfd of mpiexec's.
+/// Begins to record, to this seat of a memfd of mpiexec's; what it wants to know of events is settled by [`super::listen_for_timeline`].
 ///
 /// Errors: it cannot be mapped, or is of another build.
 pub fn begin(fd: BorrowedFd<'_>, seat: usize) -> io::Result<()> {
@@ -103,7 +103,6 @@ pub fn begin(fd: BorrowedFd<'_>, seat: usize) -> io::Result<()> {
     };
     if TIMELINE.set(timeline).is_ok() {
         GATE.fetch_or(RECORDED, Ordering::Relaxed);
-        super::registrations::listen_for_timeline();
     }
     Ok(())
 }

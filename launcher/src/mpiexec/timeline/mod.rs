@@ -8,6 +8,7 @@ mod json;
 mod matching;
 mod part;
 mod profile;
+mod summary;
 
 use super::complain;
 use super::plan::Plan;
@@ -33,8 +34,8 @@ use std::time::Duration;
 
 /// How often lanes are emptied: at a million records a second one is full after 13 of these.
 const PERIOD: Duration = Duration::from_millis(10);
-/// What a host writes at most, bytes. JSON is three times as much.
-const LIMIT: u64 = 1 << 30;
+/// What a host writes at most, bytes: ten million records, whose JSON is four times as much.
+const LIMIT: u64 = 400 << 20;
 
 /// What the ranks of this process are told: descriptor and inode.
 static TOLD: OnceLock<String> = OnceLock::new();
@@ -261,7 +262,7 @@ fn write(file: &Path, parts: &mut [Part], ranks: usize) -> io::Result<String> {
         json::write(&mut out, parts, &known)?;
         out.flush()?;
     }
-    Ok(profile::summary(&known, file))
+    Ok(summary::summary(&known, file))
 }
 
 #[cfg(test)]
