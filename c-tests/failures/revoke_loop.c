@@ -29,6 +29,7 @@ int main(int argc, char **argv)
         if (rank == revoker && size > 1)
             MPI(MPI_Send(data, 1, MPI_CHAR, (rank + 1) % size, i, comm));
         MPI(MPI_Bcast(data, BYTES, MPI_CHAR, 0, comm));
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
         if (rank == revoker) {
             MPI(MPIX_Comm_revoke(comm));
         } else {

@@ -89,7 +89,11 @@ fn give_agreed(comm: &CommObject, agreed: &Agreed, failedgrp: Out<Group>) -> Res
     let remote = comm.remote().map(|remote| remote.group().members());
     let members = comm.members().group().members().into_iter();
     let failed = members.chain(remote.unwrap_or_default()).filter(has_failed);
-    give_group(Comm(comm.handle), Arc::new(failed.collect::<Members>()), failedgrp)
+    give_group(
+        Comm(comm.handle),
+        Arc::new(failed.collect::<Members>()),
+        failedgrp,
+    )
 }
 
 entry! {
