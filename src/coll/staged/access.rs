@@ -12,7 +12,7 @@ use crate::coll::differing;
 use crate::coll::team::Team;
 use crate::comm::Comm;
 use crate::datatype::Buffer;
-use crate::engine::losses::{self, DIFFERENT};
+use crate::engine::losses::{self, DIFFERENT, REVOKED};
 use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
 use crate::node;
@@ -210,9 +210,15 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().unwrap_or_default());
     let (offset, bytes, number) = (word(0), word(8), word(16) as u32);
     let told = Told { offset, number };
-    let differs = |error: &Error| error.lost() == Some(DIFFERENT);
-    if result.as_ref().is_err_and(differs) {
-        return Access::Lost(DIFFERENT);
+    match result.as_ref().err().and_then(Error::lost) {
+        Some(DIFFERENT) => return Access::Lost(DIFFERENT),
+        Some(REVOKED) => {
+            if let Some(mine) = mine {
+                mine.area.tell_lost(REVOKED, None);
+            }
+            return Access::Lost(REVOKED);
+        }
+        _ => {}
     }
     let lost = || {
         let engine = enter();
