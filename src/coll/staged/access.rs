@@ -214,10 +214,12 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     if result.as_ref().is_err_and(differs) {
         return Access::Lost(DIFFERENT);
     }
+    // Of an operation on several nodes it may be a rank of another node, and all of these live.
+    let told_of = result.as_ref().err().and_then(Error::lost);
     let lost = || {
         let engine = enter();
         let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
-        worlds.find(|world| liveness::of(&engine, *world).is_some())
+        told_of.or_else(|| worlds.find(|world| liveness::of(&engine, *world).is_some()))
     };
     if result.is_err() || offset == NO_WORD {
         // Some of the others may have got the message, and wait at the area.
