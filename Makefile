@@ -235,13 +235,15 @@ check-clients: stage
 	@code=0; for client in $(filter-out mpi4py,$(CLIENTS)); do tests/clients/$$client || code=1; done; \
 	$(if $(filter mpi4py,$(CLIENTS)),$(MAKE) --no-print-directory check-mpi4py || code=1;) exit $$code
 
-# Ranks under our mpiexec; of the standard ABI, which is compiled for it; and under MPICH's launcher. None: not run.
+# Ranks under our mpiexec; of the standard ABI and of the test of failed processes, which are compiled for it; and under MPICH's launcher. None: not run.
 MPI4PY_RANKS ?= 1 2 3 4
 MPI4PY_STANDARD_RANKS ?= 2
+MPI4PY_ULFM_RANKS ?= 1 2 3 4
 MPI4PY_HYDRA_RANKS ?= 2
 check-mpi4py: stage
 	@code=0; tests/clients/mpi4py $(MPI4PY_RANKS) || code=1; \
 	$(if $(MPI4PY_STANDARD_RANKS),MPI4PY_MPIABI=mpiabi tests/clients/mpi4py $(MPI4PY_STANDARD_RANKS) || code=1;) \
+	$(if $(MPI4PY_ULFM_RANKS),MPI4PY_MPIABI=ulfm tests/clients/mpi4py $(MPI4PY_ULFM_RANKS) || code=1;) \
 	$(if $(MPI4PY_HYDRA_RANKS),if [ -x /usr/bin/mpiexec.hydra ]; then MPIEXEC=/usr/bin/mpiexec.hydra tests/clients/mpi4py $(MPI4PY_HYDRA_RANKS) || code=1; \
 	else . tests/harness/skip.sh; left_out "mpi4py by mpiexec.hydra" "mpiexec.hydra is not there" mpich; fi;) exit $$code
 

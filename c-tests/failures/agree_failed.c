@@ -1,4 +1,4 @@
-/* MPIX_Comm_agree_failed: all get the group of those who have died, also where some did not know; and agreement once that is acknowledged by all. */
+/* MPIX_Comm_agree_failed and MPIX_Comm_iagree_failed: all get the group of those who have died, also where some did not know; and agreement once that is acknowledged by all. */
 #include "check.h"
 #include <signal.h>
 
@@ -20,6 +20,12 @@ int main(int argc, char **argv)
     MPI(MPI_Group_translate_ranks(failed, victims, places, all, first));
     CHECK_INT(first[0], 0);
     CHECK_INT(first[1], size - 1);
+    MPI_Request request;
+    MPI_Group again = MPI_GROUP_NULL;
+    MPI(MPIX_Comm_iagree_failed(MPI_COMM_WORLD, &again, &request));
+    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI(MPI_Group_compare(again, failed, &count));
+    CHECK_INT(count, MPI_IDENT);
     /* One that has not acknowledged is enough. */
     if (rank != 1)
         MPI(MPIX_Comm_failure_ack(MPI_COMM_WORLD));

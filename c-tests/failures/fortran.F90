@@ -18,6 +18,9 @@ program failing
     end subroutine
   end interface
   T_GROUP :: failed, acked
+  T_COMM :: comm, left
+  T_REQUEST :: request
+  integer, asynchronous :: bits
   integer :: last, x, n, class
   integer(kind=MPI_ADDRESS_KIND) :: survives
   logical :: flag
@@ -45,6 +48,35 @@ program failing
   CHECK(n == MPI_IDENT)
   call MPI_Group_free(failed, ierr); OK
   call MPI_Group_free(acked, ierr); OK
+  call MPIX_Comm_shrink(MPI_COMM_WORLD, comm, ierr); OK
+  call MPI_Comm_size(comm, n, ierr); OK
+  CHECK(n == last)
+  call MPIX_Comm_revoke(comm, ierr); OK
+  call MPIX_Comm_is_revoked(comm, flag, ierr); OK
+  CHECK(flag)
+  call MPI_Barrier(comm, ierr)
+  call MPI_Error_class(ierr, class, n)
+  CHECK(class == MPIX_ERR_REVOKED)
+  bits = ior(4, ishft(1, 8 + rank))
+  call MPIX_Comm_agree(comm, bits, ierr); OK
+  CHECK(iand(bits, 255) == 4)
+  call MPIX_Comm_iagree(comm, bits, request, ierr); OK
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr); OK
+  CHECK(iand(bits, 255) == 4)
+  call MPIX_Comm_agree_failed(comm, failed, ierr); OK
+  call MPI_Group_size(failed, n, ierr); OK
+  CHECK(n == 0)
+  call MPIX_Comm_iagree_failed(comm, failed, request, ierr); OK
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr); OK
+  call MPI_Group_size(failed, n, ierr); OK
+  CHECK(n == 0)
+  call MPIX_Comm_ishrink(comm, left, request, ierr); OK
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr); OK
+  call MPI_Comm_size(left, n, ierr); OK
+  CHECK(n == last)
+  call MPI_Barrier(left, ierr); OK
+  call MPI_Comm_free(left, ierr); OK
+  call MPI_Comm_free(comm, ierr); OK
   call finish()
 contains
 #include "check.inc"

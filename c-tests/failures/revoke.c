@@ -6,6 +6,17 @@ enum { BYTES = 1 << 20 };
 static char *buffer;
 static int peer;
 
+/* A request that cannot begin any more ends the call, after those before it. */
+#define BEGIN(call, requests, number)                               \
+    do {                                                            \
+        int code_ = call;                                           \
+        if (code_) {                                                \
+            for (int i_ = 0; i_ < number; i_++)                     \
+                REVOKED(MPI_Wait(&requests[i_], MPI_STATUS_IGNORE)); \
+            return code_;                                           \
+        }                                                           \
+    } while (0)
+
 static int in_recv(MPI_Comm comm)
 {
     return MPI_Recv(buffer, 1, MPI_CHAR, peer, 5, comm, MPI_STATUS_IGNORE);
@@ -53,7 +64,7 @@ static int in_sendrecv(MPI_Comm comm)
 static int in_wait(MPI_Comm comm)
 {
     MPI_Request request;
-    MPI(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &request));
+    BEGIN(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &request), (&request), 0);
     int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(request == MPI_REQUEST_NULL);
     return code;
@@ -63,9 +74,9 @@ static int in_waitall(MPI_Comm comm)
 {
     MPI_Request requests[3];
     MPI_Status statuses[3];
-    MPI(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]));
-    MPI(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]));
-    MPI(MPI_Issend(buffer + 2, 1, MPI_CHAR, peer, 7, comm, &requests[2]));
+    BEGIN(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]), requests, 0);
+    BEGIN(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]), requests, 1);
+    BEGIN(MPI_Issend(buffer + 2, 1, MPI_CHAR, peer, 7, comm, &requests[2]), requests, 2);
     CHECK_CLASS(MPI_Waitall(3, requests, statuses), MPI_ERR_IN_STATUS);
     for (int i = 1; i < 3; i++)
         CHECK_INT(check_class_of(statuses[i].MPI_ERROR), MPIX_ERR_REVOKED);
@@ -76,8 +87,8 @@ static int in_waitany(MPI_Comm comm)
 {
     MPI_Request requests[2];
     int at;
-    MPI(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]));
-    MPI(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]));
+    BEGIN(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]), requests, 0);
+    BEGIN(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]), requests, 1);
     int code = MPI_Waitany(2, requests, &at, MPI_STATUS_IGNORE);
     REVOKED(MPI_Wait(&requests[!at], MPI_STATUS_IGNORE));
     return code;
@@ -88,8 +99,8 @@ static int in_waitsome(MPI_Comm comm)
     MPI_Request requests[2];
     MPI_Status statuses[2];
     int at[2], n;
-    MPI(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]));
-    MPI(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]));
+    BEGIN(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &requests[0]), requests, 0);
+    BEGIN(MPI_Irecv(buffer + 1, 1, MPI_CHAR, MPI_ANY_SOURCE, 6, comm, &requests[1]), requests, 1);
     CHECK_CLASS(MPI_Waitsome(2, requests, &n, at, statuses), MPI_ERR_IN_STATUS);
     if (n == 1)
         REVOKED(MPI_Wait(&requests[!at[0]], MPI_STATUS_IGNORE));
@@ -100,7 +111,7 @@ static int in_test(MPI_Comm comm)
 {
     MPI_Request request;
     int flag = 0, code = MPI_SUCCESS;
-    MPI(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &request));
+    BEGIN(MPI_Irecv(buffer, 1, MPI_CHAR, peer, 5, comm, &request), (&request), 0);
     while (!code && !flag)
         code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     return code;
@@ -109,7 +120,7 @@ static int in_test(MPI_Comm comm)
 static int in_start(MPI_Comm comm)
 {
     MPI_Request request;
-    MPI(MPI_Recv_init(buffer, 1, MPI_CHAR, peer, 5, comm, &request));
+    BEGIN(MPI_Recv_init(buffer, 1, MPI_CHAR, peer, 5, comm, &request), (&request), 0);
     MPI(MPI_Start(&request));
     int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     /* It is not active any more, and raises whenever it is started. */
@@ -133,7 +144,7 @@ static int in_allreduce(MPI_Comm comm)
 static int in_ialltoall(MPI_Comm comm)
 {
     MPI_Request request;
-    MPI(MPI_Ialltoall(buffer, 1, MPI_BYTE, buffer + BYTES, 1, MPI_BYTE, comm, &request));
+    BEGIN(MPI_Ialltoall(buffer, 1, MPI_BYTE, buffer + BYTES, 1, MPI_BYTE, comm, &request), (&request), 0);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
@@ -141,7 +152,7 @@ static int in_ibarrier(MPI_Comm comm)
 {
     MPI_Request request;
     int flag = 0, code = MPI_SUCCESS;
-    MPI(MPI_Ibarrier(comm, &request));
+    BEGIN(MPI_Ibarrier(comm, &request), (&request), 0);
     while (!code && !flag)
         code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
     return code;
@@ -152,7 +163,7 @@ static int in_persistent(MPI_Comm comm)
     MPI_Request request;
     int inter;
     MPI(MPI_Comm_test_inter(comm, &inter));
-    MPI(MPI_Barrier_init(comm, MPI_INFO_NULL, &request));
+    BEGIN(MPI_Barrier_init(comm, MPI_INFO_NULL, &request), (&request), 0);
     MPI(MPI_Start(&request));
     int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI(MPI_Start(&request));

@@ -14,7 +14,7 @@ pub const C_ONLY: [&str; 4] = [
 ];
 
 /// Extensions that MPICH's Fortran library has too.
-pub const EXTENSIONS: [&str; 15] = [
+pub const EXTENSIONS: [&str; 16] = [
     "MPIX_Comm_ack_failed",
     "MPIX_Comm_agree",
     "MPIX_Comm_agree_failed",
@@ -22,6 +22,7 @@ pub const EXTENSIONS: [&str; 15] = [
     "MPIX_Comm_failure_get_acked",
     "MPIX_Comm_get_failed",
     "MPIX_Comm_iagree",
+    "MPIX_Comm_iagree_failed",
     "MPIX_Comm_is_revoked",
     "MPIX_Comm_ishrink",
     "MPIX_Comm_revoke",

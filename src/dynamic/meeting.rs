@@ -39,12 +39,15 @@ pub fn opening(open: impl FnOnce() -> Result<Socket> + Send + 'static) -> Openin
 }
 
 impl Side<'_> {
-    /// Whether all of this group live, for a thread that waits for the other one. Without a member nobody can meet.
+    /// Whether all of this group live, for a thread that waits for the other one. Without a member nobody can meet, nor on a communicator that
+    /// was revoked.
     ///
-    /// Errors: a member has died.
+    /// Errors: a member has died; MPIX_ERR_REVOKED.
     pub fn all_live(&self) -> impl Fn() -> Result<()> + Send + use<> {
         let members = self.comm.members().clone();
+        let handle = self.comm.handle;
         move || {
+            comm::find(handle).map_or(Ok(()), Comm::check_not_revoked)?;
             let mut processes = (0..members.size()).map(|rank| members.process(rank));
             match processes.find(|process| engine::has_died(*process)) {
                 Some(process) => Err(losses::explain(process)),

@@ -11,7 +11,7 @@ use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, EngineCursor, enter, for_each, has_threads, numbers, tasks};
 use crate::error::Error;
 use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::transport::{Link, Loss, Route, deaths};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
@@ -102,8 +102,17 @@ pub fn look_until(is_over: impl Fn() -> bool + Send + Sync + 'static) {
     LOOKS.lock().push(Arc::new(is_over));
 }
 
-/// Finds out who has ended that no mpiexec of ours tells of.
+/// What [`deaths::count`] was when a thread of this process last looked.
+static LOOKED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this process has not looked yet since a death or a revocation was told.
+pub(super) fn has_news() -> bool {
+    deaths::count() != LOOKED.load(Ordering::Relaxed)
+}
+
+/// Finds out who has ended that no mpiexec of ours tells of, and what else there is to know.
 pub fn look() {
+    LOOKED.store(deaths::count(), Ordering::Relaxed);
     deaths::look();
     enter().transport.links().for_each(Link::mark_the_dead);
     // Not under the lock: looks enter engines, and whoever is in one may begin another look.

@@ -85,6 +85,11 @@ pub(super) fn long_wait<R>(
             idle = false;
             continue;
         }
+        if liveness::has_news()
+            && let Some(result) = liveness::ask(engines, done)
+        {
+            return result;
+        }
         if !contended {
             let before = monotonic_nanoseconds();
             schedule::yield_now();

@@ -22,7 +22,7 @@ pub fn told_by(count: &'static AtomicU32) {
     let _ = TOLD.set(count);
 }
 
-/// A number that changes whenever this process could learn of deaths, 0 at first. What was written of these is seen.
+/// A number that changes whenever this process could learn of deaths, or of revoked communicators, 0 at first. What was written of these is seen.
 #[inline]
 pub fn count() -> u32 {
     let told = TOLD.get().map_or(0, |told| told.load(Ordering::Acquire)); // pairs with `tell_of_deaths`

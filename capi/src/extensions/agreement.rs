@@ -4,7 +4,7 @@ use crate::comm::{give, give_group};
 use crate::extensions::failure::comm_of_survivor;
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::agree::{self, Agreed, Turn};
+use oxmpi::agree::{self, Agreed, Marked, Turn};
 use oxmpi::coll::block_on;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors::shrink;
@@ -76,20 +76,50 @@ entry! {
     }
 }
 
+/// The failures that this process knows of.
+fn known(comm: &CommObject, turn: &Turn) -> Marked {
+    let known = comm.failed();
+    turn.marked(|process| known.contains(&process))
+}
+
+/// The group of those who took no part, or whose failure one who did knew of.
+fn give_agreed(comm: &CommObject, agreed: &Agreed, failedgrp: Out<Group>) -> Result<()> {
+    let has_failed =
+        |process: &u32| agreed.absent.contains(process) || agreed.marked.contains(process);
+    let remote = comm.remote().map(|remote| remote.group().members());
+    let members = comm.members().group().members().into_iter();
+    let failed = members.chain(remote.unwrap_or_default()).filter(has_failed);
+    give_group(
+        Comm(comm.handle),
+        Arc::new(failed.collect::<Members>()),
+        failedgrp,
+    )
+}
+
 entry! {
     Collective fn MPIX_Comm_agree_failed(comm: Comm, failedgrp: Out<Group>) on comm {
-        let object = comm_of_survivor(comm)?;
-        let turn = Turn::next(object, "MPIX_Comm_agree_failed")?;
-        let known = object.failed();
-        let known = turn.marked(|process| known.contains(&process));
-        let agreed = block_on(turn.agree(u32::MAX, &known));
+        let comm = comm_of_survivor(comm)?;
+        let turn = Turn::next(comm, "MPIX_Comm_agree_failed")?;
+        let agreed = block_on(turn.agree(u32::MAX, &known(comm, &turn)));
         failedgrp.not_null()?;
-        let has_failed =
-            |process: &u32| agreed.absent.contains(process) || agreed.marked.contains(process);
-        let remote = object.remote().map(|remote| remote.group().members());
-        let members = object.members().group().members().into_iter();
-        let failed = members.chain(remote.unwrap_or_default()).filter(has_failed);
-        give_group(comm, Arc::new(failed.collect::<Members>()), failedgrp)
+        give_agreed(comm, &agreed, failedgrp)
+    }
+}
+
+entry! {
+    Collective fn MPIX_Comm_iagree_failed(comm: Comm, failedgrp: Out<Group>, request: Out<Request>) on comm {
+        let comm = comm_of_survivor(comm)?;
+        let turn = Turn::next(comm, "MPIX_Comm_iagree_failed")?.in_task();
+        let right = failedgrp.not_null().and_then(|()| request.not_null());
+        let (known, place, is_right) = (known(comm, &turn), Later(failedgrp), right.is_ok());
+        let pending = agree::begin(comm, async move {
+            let agreed = turn.agree(u32::MAX, &known).await;
+            match is_right {
+                true => give_agreed(comm, &agreed, place.get()),
+                false => Ok(()),
+            }
+        })?;
+        start(pending, right, request)
     }
 }
 

@@ -23,6 +23,7 @@ const FUNCTIONS: &[&str] = &[
     "MPIX_Comm_agree",
     "MPIX_Comm_iagree",
     "MPIX_Comm_agree_failed",
+    "MPIX_Comm_iagree_failed",
     "MPIX_Comm_shrink",
     "MPIX_Comm_ishrink",
 ];

@@ -210,12 +210,11 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().unwrap_or_default());
     let (offset, bytes, number) = (word(0), word(8), word(16) as u32);
     let told = Told { offset, number };
-    let differs = |error: &Error| error.lost() == Some(DIFFERENT);
-    if result.as_ref().is_err_and(differs) {
-        return Access::Lost(DIFFERENT);
-    }
     // Of an operation on several nodes it may be a rank of another node, and all of these live.
     let told_of = result.as_ref().err().and_then(Error::lost);
+    if told_of == Some(DIFFERENT) {
+        return Access::Lost(DIFFERENT);
+    }
     let lost = || {
         let engine = enter();
         let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
