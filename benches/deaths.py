@@ -29,7 +29,7 @@ def times(program, what, ranks, hosts, kills):
     found = []
     for _ in range(kills):
         with tempfile.NamedTemporaryFile() as file:
-            file.write(bytes(8))
+            file.write(bytes(4096))
             file.flush()
             command = [libraries.ROOT / "target/stage/bin/mpiexec", "-disable-auto-cleanup", "-n", str(ranks)]
             environment = dict(os.environ)

@@ -2,7 +2,7 @@
  * shrinks. The others revoke, shrink and go on with what they get, round after round. No call hangs; a call that succeeds has brought the
  * right data; an error is one that the death or a revocation explains; what is agreed is the same on all that are left.
  *
- * args: seed, rounds, and what shall not be drawn: step=wildcard op=allreduce form=blocking kill=timer then=late victims=1 bytes=4096;
+ * args: seed, rounds, and what shall not be drawn: step=wildcard op=allreduce form=blocking kill=timer then=later victims=1 bytes=4096;
  * `trace` prints each call. Failures begin with a word, as those of program.c: HANG, WRONG (data), EARLY (an error without a cause), MISSED
  * (who lives is left out, or the dead is not told), TEXT (another error), UNLIKE (results that must be alike are not). The last survivor prints the sums. */
 #define _GNU_SOURCE

@@ -12,7 +12,7 @@ use crate::coll::differing;
 use crate::coll::team::Team;
 use crate::comm::Comm;
 use crate::datatype::Buffer;
-use crate::engine::losses::{self, DIFFERENT, REVOKED};
+use crate::engine::losses::{self, DIFFERENT};
 use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
 use crate::node;
@@ -210,20 +210,15 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().unwrap_or_default());
     let (offset, bytes, number) = (word(0), word(8), word(16) as u32);
     let told = Told { offset, number };
-    match result.as_ref().err().and_then(Error::lost) {
-        Some(DIFFERENT) => return Access::Lost(DIFFERENT),
-        Some(REVOKED) => {
-            if let Some(mine) = mine {
-                mine.area.tell_lost(REVOKED, None);
-            }
-            return Access::Lost(REVOKED);
-        }
-        _ => {}
+    // Of an operation on several nodes it may be a rank of another node, and all of these live.
+    let told_of = result.as_ref().err().and_then(Error::lost);
+    if told_of == Some(DIFFERENT) {
+        return Access::Lost(DIFFERENT);
     }
     let lost = || {
         let engine = enter();
         let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
-        worlds.find(|world| liveness::of(&engine, *world).is_some())
+        told_of.or_else(|| worlds.find(|world| liveness::of(&engine, *world).is_some()))
     };
     if result.is_err() || offset == NO_WORD {
         // Some of the others may have got the message, and wait at the area.
