@@ -274,10 +274,20 @@ impl Engine {
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.
     pub fn lost_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
         let process = self.lost_peer(communicator, peer, |engine, process| {
-            of(engine, process).is_some()
+            of(engine, process).is_some_and(|loss| !engine.may_still_send(process, loss))
         })?;
         // Lost first, then nothing found: what it had sent is handled.
         (!self.progresses()).then_some(process)
+    }
+
+    /// Whether messages of a process that is lost may still be on their way, see [`leaving`](super::leaving).
+    fn may_still_send(&self, process: u32, loss: Loss) -> bool {
+        let is_far = matches!(self.peer(process).route, Route::Net(_));
+        let may = is_far && loss == Loss::Finalizing && self.leaving.may_still_send(process);
+        if may {
+            published::stir();
+        }
+        may
     }
 
     /// As [`Engine::lost_sender`], if the peer's process has ended: one in MPI_Finalize still sends what it began.

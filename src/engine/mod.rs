@@ -17,6 +17,7 @@ pub mod entry;
 pub mod epochs;
 mod failed;
 pub mod failures;
+mod leaving;
 pub mod leftovers;
 pub mod liveness;
 pub mod long_wait;
@@ -237,6 +238,7 @@ pub struct Engine {
     limits: dispatch::Limits,
     trials: copy_trials::Trials,
     offers: offers::Offers,
+    leaving: leaving::Leaving,
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
@@ -382,6 +384,7 @@ impl Engine {
             sending: 0,
             trials: copy_trials::Trials::default(),
             offers: offers::Offers::default(),
+            leaving: leaving::Leaving::default(),
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,
