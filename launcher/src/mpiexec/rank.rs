@@ -85,6 +85,26 @@ pub struct Rank {
 }
 
 impl Rank {
+    /// A rank that runs, on this host, of which nothing else is known.
+    pub fn running(number: usize, world: usize, seat: usize, pid: i32) -> Rank {
+        Rank {
+            number,
+            world,
+            seat,
+            elsewhere: None,
+            told_row: None,
+            pid,
+            session: None,
+            pmi: None,
+            lines: Lines::default(),
+            sources: Vec::new(),
+            life: Life::Running,
+            debugger: None,
+            abort_said: false,
+            told: Stage::Outside,
+        }
+    }
+
     pub fn is_running(&self) -> bool {
         self.life == Life::Running
     }

@@ -5,7 +5,6 @@ use super::plan::{self, Refusal};
 use super::rank::{Life, Rank, Stage};
 use super::request::{Program, Request, StandardInput};
 use super::supervisor::{self, PMI, Supervisor, tag};
-use oxmpi::launch::wire::Lines;
 use oxmpi::os::process::{Fork, fork, inherited, unblock_signals};
 use rustix::event::epoll::{self, EventFlags};
 use std::ffi::OsString;
@@ -72,20 +71,9 @@ impl Supervisor<'_> {
         // The plan has the socket as long as the job lasts.
         epoll::add(&self.epoll, socket, tag(PMI, 0), EventFlags::IN)?;
         self.ranks.push(Rank {
-            number: 0,
-            world: 0,
-            seat: 0,
-            elsewhere: None,
-            told_row: None,
-            pid: *pid,
-            session: None,
             pmi: Some(pmi),
-            lines: Lines::default(),
-            sources: Vec::new(),
-            life: Life::Running,
-            debugger: None,
-            abort_said: false,
             told: Stage::Inside,
+            ..Rank::running(0, 0, 0, *pid)
         });
         Ok(())
     }

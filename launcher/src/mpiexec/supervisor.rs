@@ -15,14 +15,13 @@ use super::nodes::gather;
 use super::nodes::tree::Tree;
 use super::output::{Kind, Output};
 use super::plan::{Plan, expand};
-use super::rank::{Life, Rank, Stage};
+use super::rank::{Life, Rank};
 use super::request::Label;
 use super::server::Server;
 use super::signals::NotedSignals;
 use super::start::{Leaders, Started, Starter};
 use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned, Verdict};
 use super::timeline::{self, Recorder};
-use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
 use oxmpi::transport::layout::{self, Segment};
@@ -304,21 +303,11 @@ impl<'a> Supervisor<'a> {
         if let Some(pmi) = &started.pmi {
             epoll::add(&self.epoll, pmi, tag(PMI, number), EventFlags::IN)?;
         }
+        let planned = &self.plan.ranks[number];
         let mut rank = Rank {
-            number,
-            world: self.plan.ranks[number].number,
-            seat: self.plan.ranks[number].seat,
-            elsewhere: None,
-            told_row: None,
-            pid: started.pid,
             session: started.session,
             pmi: started.pmi,
-            lines: Lines::default(),
-            sources: Vec::new(),
-            life: Life::Running,
-            debugger: None,
-            abort_said: false,
-            told: Stage::Outside,
+            ..Rank::running(number, planned.number, planned.seat, started.pid)
         };
         for (kind, stream) in [(Kind::Output, started.output), (Kind::Error, started.error)] {
             if let Some(fd) = stream {

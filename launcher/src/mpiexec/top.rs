@@ -3,11 +3,10 @@
 //!
 //! Invariant: nothing is written to the segment.
 
-use super::rank::{Life, Rank, Stage};
+use super::rank::Rank;
 use super::table::{self, Row};
 use super::{balance, descendants};
 use oxmpi::launch::names;
-use oxmpi::launch::wire::Lines;
 use oxmpi::os::memory::Mapping;
 use oxmpi::os::process::open_of;
 use oxmpi::transport::layout::Segment;
@@ -186,22 +185,7 @@ fn place(pid: i32) -> Option<Place> {
 }
 
 fn rank_of(place: &Place) -> Rank {
-    Rank {
-        number: place.rank,
-        world: place.rank,
-        seat: place.seat,
-        elsewhere: None,
-        told_row: None,
-        pid: place.pid,
-        session: None,
-        pmi: None,
-        lines: Lines::default(),
-        sources: Vec::new(),
-        life: Life::Running,
-        debugger: None,
-        abort_said: false,
-        told: Stage::Outside,
-    }
+    Rank::running(place.rank, place.rank, place.seat, place.pid)
 }
 
 fn show(lines: Vec<Line>, size: usize) {

@@ -7,7 +7,6 @@ use crate::mpiexec::output::Kind;
 use crate::mpiexec::rank::{Life, Rank, Stage};
 use crate::mpiexec::state::{Feed, Wish};
 use crate::mpiexec::supervisor::{FEED, READER, Supervisor, tag};
-use oxmpi::launch::wire::Lines;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -72,20 +71,10 @@ impl Supervisor<'_> {
             self.at_root.feeds.insert(number, feed);
         }
         self.ranks.push(Rank {
-            number,
-            world: plan.number,
-            seat: plan.seat,
             elsewhere: Some(plan.place),
-            told_row: None,
-            pid: 0,
             session: Some(0),
-            pmi: None,
-            lines: Lines::default(),
             sources,
-            life: Life::Running,
-            debugger: None,
-            abort_said: false,
-            told: Stage::Outside,
+            ..Rank::running(number, plan.number, plan.seat, 0)
         });
         Ok(())
     }
