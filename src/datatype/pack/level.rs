@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use crate::choice;
+use crate::os::hardware;
 use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
 
@@ -42,6 +43,12 @@ pub static KERNELS: Variable<Allowed> = Variable::new(
      avx2 uses registers of 32 bytes at most, plain of 16. To compare.",
 );
 pub static VARIABLES: &[&dyn Listed] = &[&KERNELS];
+
+/// Whether long vectors are read faster in blocks that stay in registers. On Zen 5 (family 26, model 2) they are not: 64 KB of sums take 0.75 us
+/// in blocks and 0.60 us in turn by AVX2, 0.72 and 0.64 us by AVX-512.
+pub fn suits_blocks() -> bool {
+    hardware::is_intel()
+}
 
 /// What this processor has and may be used.
 #[inline]

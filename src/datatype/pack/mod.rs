@@ -26,7 +26,7 @@ mod wide;
 pub(super) use copier::repeat_runs;
 #[cfg(test)]
 pub use level::use_kernels;
-pub use level::{Allowed, KERNELS, VARIABLES};
+pub use level::{Allowed, KERNELS, VARIABLES, suits_blocks};
 pub use parts::Parts;
 pub use prefix::PREFIX;
 pub(super) use prefix::Prefix;
