@@ -469,10 +469,11 @@ static void lock_shared(MPI_Comm comm)
     lock_of(comm, MPI_LOCK_SHARED);
 }
 
-/* Not there any more when the job is ended. */
+/* Not there any more when the job is ended. MPI_File_close waits for all ranks where it is to delete a file. */
 static void open_file(void)
 {
-    MPI(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    MPI(MPI_File_open(MPI_COMM_WORLD, path, mode, MPI_INFO_NULL, &file));
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0)
         unlink(path);
