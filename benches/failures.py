@@ -128,7 +128,7 @@ def table(names, cells):
     for what, words in ROWS.items():
         for ranks in RANKS:
             medians = [statistics.median(cells[what, ranks, name]) if cells[what, ranks, name] else None for name in names]
-            shown = ["-" if it is None else f"{it:.3f}" for it in medians]
+            shown = ["-" if it is None else f"{it:.3g}" for it in medians]
             ratio = f"{medians[0] / medians[1]:.2f}" if len(medians) > 1 and None not in medians else "-"
             lines.append(f"| {words} | {ranks} | {' | '.join(shown)} | {ratio} |")
     return "\n".join(lines)

@@ -45,7 +45,7 @@ pub static KERNELS: Variable<Allowed> = Variable::new(
 pub static VARIABLES: &[&dyn Listed] = &[&KERNELS];
 
 /// Whether long vectors are read faster in blocks that stay in registers. On Zen 5 (family 26, model 2) they are not: 64 KB of sums take 0.75 us
-/// in blocks and 0.60 us in turn by AVX2, 0.72 and 0.64 us by AVX-512.
+/// in blocks and 0.64 us in turn by AVX2, 0.74 and 0.69 us by AVX-512.
 pub fn suits_blocks() -> bool {
     hardware::is_intel()
 }
