@@ -11,6 +11,9 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+/// What mpiexec says of a job in which nothing can move.
+const STUCK: &str = "the job is stuck";
+
 pub struct Outcome {
     pub command: String,
     status: Option<ExitStatus>,
@@ -201,6 +204,10 @@ impl Outcome {
             }
             if let Some(found) = line.without.iter().find(|text| self.stderr.contains(*text)) {
                 return Err(format!("{found:?} is in stderr"));
+            }
+            // Whatever the program is for: no job that ends well is ever called stuck.
+            if code == 0 && self.stderr.contains(STUCK) {
+                return Err(format!("{STUCK:?} is in stderr, and the job went on"));
             }
         }
         Ok(())
