@@ -146,6 +146,18 @@ impl Known {
 }
 
 impl End {
+    /// An arrow's end where its call begins.
+    fn at_begin((rank, lane): (u32, u32), (begin, end): (i64, i64), bytes: u64) -> End {
+        End {
+            rank,
+            lane,
+            time: begin,
+            begin,
+            end,
+            bytes,
+        }
+    }
+
     fn move_by(&mut self, by: i64) {
         self.time += by;
         self.begin += by;
@@ -185,27 +197,16 @@ impl Gathered {
                 posted: Some(begin),
                 handle: 0,
                 end: End {
-                    rank,
-                    lane,
                     // An arrow that ends where the call does would be the next one's.
                     time: (end - 1).max(begin),
-                    begin,
-                    end,
-                    bytes: record.bytes,
+                    ..End::at_begin((rank, lane), (begin, end), record.bytes)
                 },
             }),
             Kind::Collective if record.extra != NONE => self.members.push(Member {
                 context: record.context,
                 leader: record.extra,
                 function: record.function,
-                end: End {
-                    rank,
-                    lane,
-                    time: begin,
-                    begin,
-                    end,
-                    bytes: 0,
-                },
+                end: End::at_begin((rank, lane), (begin, end), 0),
             }),
             _ => {}
         }
@@ -214,14 +215,7 @@ impl Gathered {
     fn send(&mut self, rank: u32, lane: u32, record: &Record, (begin, end): (i64, i64)) {
         self.sends.push(Send {
             stream: (record.context, record.extra, record.peer as u32, record.tag),
-            end: End {
-                rank,
-                lane,
-                time: begin,
-                begin,
-                end,
-                bytes: record.bytes,
-            },
+            end: End::at_begin((rank, lane), (begin, end), record.bytes),
         });
     }
 

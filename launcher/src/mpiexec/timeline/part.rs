@@ -237,23 +237,20 @@ mod tests {
         let mut names = vec![0; 2 * NAME_BYTES];
         names[..8].copy_from_slice(b"MPI_Send");
         names[NAME_BYTES..NAME_BYTES + 7].copy_from_slice(b"=4 grid");
-        let mut part = Part::create(&timeline, 1).unwrap();
-        part.put_clock(&Clock::read()).unwrap();
-        part.put(Piece::Records, 3, 1, words.as_flattened())
-            .unwrap();
-        part.put(Piece::Dropped, 3, 0, &5u64.to_le_bytes()).unwrap();
-        part.put(Piece::Names, 3, 0, &names).unwrap();
-        part.put_clock(&Clock::read()).unwrap();
+        let written = || {
+            let mut part = Part::create(&timeline, 1).unwrap();
+            part.put_clock(&Clock::read()).unwrap();
+            part.put(Piece::Records, 3, 1, words.as_flattened())
+                .unwrap();
+            part.put(Piece::Dropped, 3, 0, &5u64.to_le_bytes()).unwrap();
+            part.put(Piece::Names, 3, 0, &names).unwrap();
+            part.put_clock(&Clock::read()).unwrap();
+            part
+        };
+        let mut part = written();
         part.file.flush().unwrap();
         assert!(Part::open(&timeline, 1).is_err(), "it is not whole");
-        let mut part = Part::create(&timeline, 1).unwrap();
-        part.put_clock(&Clock::read()).unwrap();
-        part.put(Piece::Records, 3, 1, words.as_flattened())
-            .unwrap();
-        part.put(Piece::Dropped, 3, 0, &5u64.to_le_bytes()).unwrap();
-        part.put(Piece::Names, 3, 0, &names).unwrap();
-        part.put_clock(&Clock::read()).unwrap();
-        part.finish().unwrap();
+        written().finish().unwrap();
         let mut part = Part::open(&timeline, 1).unwrap();
         let mut seen = Vec::new();
         part.records(|rank, lane, record| {
