@@ -217,7 +217,7 @@ fn sleep<R>(
     if moved || has_news || !others && in_use() | engines != all {
         return Slept::Moved;
     }
-    // What is on offer is taken back by the clock.
+    // The clock takes offers back.
     if let Some(published) = published.filter(|_| !others && !has_offers()) {
         published.end_look();
     }

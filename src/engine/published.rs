@@ -1,7 +1,7 @@
 //! What the threads of this process wait for, on its status page, and that nothing moves meanwhile.
 //!
-//! What is awaited may change in a wait, such as the holder of a lock: it is described anew after something has come, and with each liveness
-//! check. Invariants, on which mpiexec's proof rests that a job is stuck (`docs/verdict.md`): what a thread does for others in a look it does after
+//! A wait's processes may change while it lasts, such as the holder of a lock: the wait is described anew after a packet has come, and with each
+//! liveness check. Invariants, on which mpiexec's proof rests that a job is stuck (`docs/verdict.md`): what a thread does for others in a look it does after
 //! a packet was handled, in a step of a task, or it [`stir`]s; a look that could not look everywhere says that it [`is_partial`].
 
 use super::wait::{FILE, Reason, WINDOW};

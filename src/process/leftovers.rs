@@ -1,4 +1,5 @@
-//! What is left in MPI_Finalize: with `OXMPI_CHECK=leaks` a list, otherwise a hint where something is wrong for certain.
+//! Requests and objects that the program has not freed by MPI_Finalize, and messages that it has not received: a list with `OXMPI_CHECK=leaks`,
+//! otherwise a hint where something is wrong for certain.
 //!
 //! Invariant: what the program has freed, or cannot free, is in no list. Lines of different ranks are the same where they say the same,
 //! so that they come together.
@@ -20,7 +21,7 @@ use std::fmt::Write;
 
 /// More groups of messages are counted only.
 const MOST_GROUPS: usize = 8;
-/// So many communicators are worth a hint.
+/// A program with more communicators left gets a hint.
 const MANY_COMMUNICATORS: usize = 1000;
 
 /// Says what is left. `world`: the ranks that have all come to MPI_Finalize, and can be asked.
@@ -217,7 +218,7 @@ fn live(number: i32) -> Option<&'static str> {
     lives.then_some(word)
 }
 
-/// What is left and cannot be right, or is very much.
+/// A line about active requests, which a correct program does not leave, and about many communicators.
 fn hint() -> Option<String> {
     let requests = leftovers::requests();
     let is_active = |it: &&Held| it.phase == Phase::Active && it.kind != Kind::General;
