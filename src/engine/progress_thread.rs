@@ -6,6 +6,7 @@
 
 use super::liveness::interval;
 use super::long_wait::{BOUNDED_SLEEP, are_blocked};
+use super::published::Busy;
 use super::{Engine, Threads, WAITER, enter, set_threads, wake_own_threads};
 use crate::os::turns::YIELDS;
 use crate::os::{schedule, threads};
@@ -62,6 +63,8 @@ impl ProgressThread {
 
 /// Calls `turn` until it `ends`; sleeps while there is nothing to do, at most as long as there is between two liveness checks.
 fn attend(ends: &AtomicBool, mut turn: impl FnMut() -> bool) {
+    // What it does may end waits of any process that has met this one.
+    let _busy = Busy::begin();
     let ends = || ends.load(Ordering::Relaxed);
     let mut idle = 0;
     while !ends() {

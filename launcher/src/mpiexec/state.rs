@@ -4,6 +4,8 @@
 
 use super::output::Kind;
 use super::rank::Stage;
+use super::verdict::hosts::Asked;
+use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
@@ -121,6 +123,10 @@ pub struct AtRoot {
 pub struct Verdict {
     pub next: Option<Instant>,
     pub proof: Proof,
-    /// What each rank's activity was in the state that was said to be stuck.
-    pub said: Option<Vec<u64>>,
+    pub partial: Partial,
+    /// What the activity of each rank was that was said to be stuck.
+    pub said: Option<Vec<Option<u64>>>,
+    /// Questions to the keepers so far, and the one that they have not all answered.
+    pub questions: u32,
+    pub asked: Option<Asked>,
 }
