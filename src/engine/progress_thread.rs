@@ -37,7 +37,13 @@ impl ProgressThread {
         unsafe { set_threads(Threads::WithProgress) };
         let ends = Arc::new(AtomicBool::new(false));
         let its = ends.clone();
-        match threads::start_entering(name, stack, move || attend(&its, turn)) {
+        // What it does may end waits of any process that has met this one.
+        let busy = Busy::begin();
+        let attend = move || {
+            attend(&its, turn);
+            drop(busy);
+        };
+        match threads::start_entering(name, stack, attend) {
             Ok(thread) => Ok(ProgressThread { ends, thread }),
             Err(error) => {
                 // SAFETY: by the caller; no thread was started.
@@ -63,8 +69,6 @@ impl ProgressThread {
 
 /// Calls `turn` until it `ends`; sleeps while there is nothing to do, at most as long as there is between two liveness checks.
 fn attend(ends: &AtomicBool, mut turn: impl FnMut() -> bool) {
-    // What it does may end waits of any process that has met this one.
-    let _busy = Busy::begin();
     let ends = || ends.load(Ordering::Relaxed);
     let mut idle = 0;
     while !ends() {

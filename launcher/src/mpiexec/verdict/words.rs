@@ -113,7 +113,7 @@ impl Stuck {
             _ => ("are", "each of them waits for others of them"),
         };
         format!(
-            "mpiexec: {} {verb} stuck, whatever the others do (proved: {why})\n",
+            "mpiexec: {} {verb} stuck, whatever the others do (proved: {why}; only the end of the job or MPIX_Comm_revoke ends that)\n",
             named(&ranks)
         )
     }
@@ -456,7 +456,7 @@ mod tests {
             is_part: true,
         };
         let text = again.text();
-        let first = "mpiexec: ranks 1, 2 are stuck, whatever the others do (proved: each of them waits for others of them)\n";
+        let first = "mpiexec: ranks 1, 2 are stuck, whatever the others do (proved: each of them waits for others of them; only the end of the job or MPIX_Comm_revoke ends that)\n";
         assert!(text.starts_with(first), "{text}");
         assert!(
             text.contains("MPI_Recv from 2, tag 9, MPI_COMM_WORLD"),
