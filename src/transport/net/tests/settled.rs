@@ -63,12 +63,12 @@ fn what_holds_a_sender_back_and_lets_it_go_on_is_counted_but_no_question() {
 fn a_packet_that_is_held_back_waits_for_its_peer_alone_once_all_before_was_taken() {
     let mut ends = simulated(true, false);
     greet(&mut ends);
+    say(&mut ends, 1);
+    until(&mut ends, |ends| ends[1].has_packet());
     ends[1].hold(0, true);
     until(&mut ends, |ends| ends[0].is_held(1));
-    assert!(
-        !ends[0].waits_for_peer(1),
-        "it does not know yet what was taken"
-    );
+    assert!(!ends[0].waits_for_peer(1), "the engine has not taken it");
+    assert!(packet(&mut ends[1]).is_some());
     ends[0].ask_in_turn();
     until(&mut ends, |ends| ends[0].waits_for_peer(1));
     ends[0].pass(1, true);
