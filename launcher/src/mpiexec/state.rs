@@ -130,3 +130,12 @@ pub struct Verdict {
     pub questions: u32,
     pub asked: Option<Asked>,
 }
+
+impl Verdict {
+    /// All proofs begin anew.
+    pub fn forget(&mut self) {
+        self.proof.forget();
+        self.partial.forget();
+        self.asked = None;
+    }
+}

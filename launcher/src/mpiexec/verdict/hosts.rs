@@ -33,8 +33,7 @@ impl Supervisor<'_> {
         if now < until {
             return Some(until);
         }
-        self.verdict.asked = None;
-        self.verdict.proof.forget();
+        self.verdict.forget();
         None
     }
 

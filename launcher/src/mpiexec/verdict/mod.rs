@@ -32,6 +32,8 @@ use words::{Stuck, ToldWait, Waiting};
 const PERIOD: Duration = Duration::from_millis(250);
 /// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
 const IDLE_PERIOD: Duration = Duration::from_millis(500);
+/// Of so many hosts more a look takes as much longer, for the sake of mpiexec, which hears of each.
+const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
 
@@ -81,6 +83,10 @@ impl Supervisor<'_> {
         if !is_watched {
             return None;
         }
+        if self.has_spawned() {
+            self.verdict.forget();
+            return None;
+        }
         if let Some(until) = self.awaits_hosts(now) {
             return Some(until);
         }
@@ -108,9 +114,10 @@ impl Supervisor<'_> {
             false => self.prove_part(all, now),
         };
         let has_begun = self.verdict.proof.has_begun() || self.verdict.partial.has_begun();
+        let hosts = self.tree.as_ref().map_or(0, |tree| tree.keepers());
         let period = match has_begun {
             true => PERIOD,
-            false => IDLE_PERIOD,
+            false => IDLE_PERIOD * (1 + hosts / HOSTS),
         };
         self.verdict.next = Some(now + period);
         let Some(proved) = proved else {
@@ -123,7 +130,7 @@ impl Supervisor<'_> {
 
     /// Whether some ranks are stuck while others go on. Only of one host, and not where calls can be ended by a revocation.
     fn prove_part(&mut self, all: Vec<Seen>, now: Instant) -> Option<Proved> {
-        if self.tree.is_some() || self.survives() || self.has_spawned() {
+        if self.tree.is_some() || self.survives() {
             self.verdict.partial.forget();
             return None;
         }
@@ -140,12 +147,11 @@ impl Supervisor<'_> {
         let mut all = Vec::with_capacity(self.ranks.len());
         let mut views = Vec::with_capacity(self.ranks.len());
         let mut any_open = false;
-        let has_spawned = self.has_spawned();
         let here = || self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
         for rank in here() {
-            let (seen, view) = match has_spawned || !self.others_know_end(rank) {
-                true => (Seen::Open, None),
-                false => seen(rank, &self.segment),
+            let (seen, view) = match self.others_know_end(rank) {
+                true => seen(rank, &self.segment),
+                false => (Seen::Open, None),
             };
             any_open |= seen == Seen::Open;
             all.push((rank.world as u32, seen));
@@ -220,8 +226,7 @@ impl Supervisor<'_> {
         };
         let is_whole = told.len() == state.iter().flatten().count();
         if !is_whole || !told.iter().all(is_as_proved) {
-            self.verdict.proof.forget();
-            self.verdict.partial.forget();
+            self.verdict.forget();
             return;
         }
         self.verdict.said = Some(state);

@@ -101,6 +101,9 @@ impl World {
         let size = self.all.len();
         let it = &mut self.all[me];
         let Some(step) = it.script.get(it.at).copied() else {
+            // It has said that it takes nothing more, and handles what comes all the same.
+            let came: usize = it.came.iter_mut().map(std::mem::take).sum();
+            it.records.handled += came as u64;
             return;
         };
         match step {
