@@ -4,9 +4,9 @@
 
 use super::output::Kind;
 use super::rank::Stage;
-use super::verdict::hosts::Asked;
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
+use super::verdict::told::Asked;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;

@@ -3,8 +3,8 @@
 use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
-use crate::mpiexec::verdict::ToldRank;
 use crate::mpiexec::verdict::proof::Seen;
+use crate::mpiexec::verdict::told::ToldRank;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a stream that may be on their way without having been taken.

@@ -4,27 +4,13 @@
 //! an earlier question is none.
 
 use super::proof::Seen;
-use super::{Proved, ToldRank};
+use super::told::{Answers, Asked, Proved, ToldRank};
 use crate::mpiexec::nodes::frames::Frame;
 use crate::mpiexec::supervisor::Supervisor;
 use std::time::{Duration, Instant};
 
 /// For the answers of all keepers.
 const ANSWERS: Duration = Duration::from_secs(10);
-
-/// A question that not all keepers have answered.
-pub struct Asked {
-    number: u32,
-    until: Instant,
-    /// How many keepers have still to answer.
-    left: u32,
-    answers: Answers,
-}
-
-enum Answers {
-    Sweep(Vec<(u32, Seen)>),
-    Waits(Proved, Vec<ToldRank>),
-}
 
 impl Supervisor<'_> {
     /// Until when answers are awaited, if any are.

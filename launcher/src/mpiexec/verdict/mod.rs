@@ -3,12 +3,13 @@
 //! The supervisor sweeps over the pages of all ranks of its host, and the root asks the keepers of the others (`hosts.rs`); `proof.rs` and `partial.rs`
 //! decide, `words.rs` says it. Invariant: of a rank of which anything is not known it is assumed that it may move.
 
-pub mod hosts;
+mod hosts;
 #[cfg(test)]
 mod model;
 pub mod partial;
 pub mod proof;
-pub mod words;
+pub mod told;
+mod words;
 
 use super::ending::Cause;
 use super::rank::{Life, Rank, Stage};
@@ -23,10 +24,10 @@ use oxmpi::transport::peer::Page;
 use oxmpi::transport::slots::{Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
 use proof::{Looks, Passive, Records, Seen};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use words::{Stuck, ToldWait, Waiting};
+use told::{Proved, ToldRank};
+use words::{Stuck, Waiting};
 
 /// Between two sweeps of a proof.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -36,37 +37,6 @@ const IDLE_PERIOD: Duration = Duration::from_millis(500);
 const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
-
-/// What a rank that is stuck waits for.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct ToldRank {
-    rank: u32,
-    activity: u64,
-    /// A debugger has it, which may do anything.
-    is_traced: bool,
-    waits: Vec<ToldWait>,
-}
-
-/// What was proved.
-#[derive(Clone)]
-pub struct Proved {
-    /// Whom it is about.
-    set: Vec<bool>,
-    all: Vec<Seen>,
-    is_part: bool,
-}
-
-impl Proved {
-    /// The activity of those it is about: the state that is said once.
-    fn state(&self) -> Vec<Option<u64>> {
-        let all = self.set.iter().zip(&self.all);
-        let activity = all.map(|(is_in, seen)| match seen {
-            Seen::Passive(passive) if *is_in => Some(passive.activity),
-            _ => None,
-        });
-        activity.collect()
-    }
-}
 
 impl Supervisor<'_> {
     fn todo(&self) -> Deadlock {

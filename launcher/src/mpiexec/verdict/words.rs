@@ -1,8 +1,8 @@
 //! What is said of a job that is stuck: who waits in what, for whom, and which messages are there that nobody has asked for.
 
+use super::told::ToldWait;
 use oxmpi::transport::slots::{Message, View};
 use oxmpi::transport::waits::{Kind, Object, Wait, Whom};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
@@ -16,17 +16,6 @@ pub struct Waiting {
     wait: Wait,
     messages: Vec<Message>,
     /// Where in the program, if that is known.
-    place: String,
-}
-
-/// As it travels from one keeper to another.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ToldWait {
-    rank: u32,
-    function: String,
-    words: Vec<u32>,
-    name: String,
-    messages: Vec<(i32, i32, u32, u32)>,
     place: String,
 }
 
