@@ -564,7 +564,7 @@ impl Net {
         self.arrived.is_empty()
             && self.failed.is_none()
             && self.straight.is_settled()
-            && self.pool.under_way().next().is_none()
+            && self.pool.is_idle()
             && self.peers.met().all(is_settled)
     }
 
