@@ -294,6 +294,145 @@ static void port_that_waits(void)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* Some ranks beside rank 0, which takes its time outside of MPI, more than mpiexec has patience with those that are stuck: for ever, where they are,
+ * for nobody else could say when the time is over. */
+static void stay(void)
+{
+    for (;;)
+        pause();
+}
+static void pair_beside(void)
+{
+    if (rank == 0 || rank > 2)
+        stay();
+    receive(3 - rank, 0, MPI_COMM_WORLD);
+}
+static void pair_and_one_more_beside(void)
+{
+    if (rank == 0)
+        stay();
+    else if (rank < 3)
+        MPI(MPI_Ssend(small, 1, MPI_INT, 3 - rank, 0, MPI_COMM_WORLD));
+    else
+        MPI(MPI_Probe(1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+static void oneself_beside(void)
+{
+    if (rank == 1)
+        receive(1, 0, MPI_COMM_WORLD);
+    stay();
+}
+static void barrier_beside(void)
+{
+    MPI_Comm half;
+    MPI(MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half));
+    if (rank == 0)
+        stay();
+    if (rank == 1)
+        receive(1, 0, half);
+    MPI(MPI_Barrier(half));
+}
+static void threads_beside(void)
+{
+    if (rank == 0)
+        stay();
+    pthread_t thread;
+    int tag = 1;
+    right = 3 - rank;
+    pthread_create(&thread, NULL, receives_in_thread, &tag);
+    receive(right, 3, MPI_COMM_WORLD);
+}
+
+enum { LATE = 18 };
+
+/* Each of ranks 1 and 2 waits for the other, which has a task that rank 0 keeps waiting. */
+static void task_of_another(void)
+{
+    MPI_Request request;
+    if (rank == 0)
+        sleep(LATE);
+    MPI(MPI_Ibcast(large, LARGE, MPI_INT, 0, MPI_COMM_WORLD, &request));
+    if (rank == 1)
+        receive(2, 0, MPI_COMM_WORLD);
+    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (rank == 2)
+        MPI(MPI_Send(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+}
+static void help_of_another(void)
+{
+    if (rank == 0) {
+        sleep(LATE);
+        MPI(MPI_Send(small, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        receive(2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        receive(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD);
+        MPI(MPI_Send(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    }
+}
+static void one_of_two_requests(void)
+{
+    MPI_Request all[2];
+    int at;
+    if (rank == 0) {
+        sleep(LATE);
+        MPI(MPI_Send(small, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+    } else if (rank == 1) {
+        receive(2, 0, MPI_COMM_WORLD);
+    } else if (rank == 2) {
+        MPI(MPI_Irecv(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &all[0]));
+        MPI(MPI_Irecv(small + 1, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &all[1]));
+        MPI(MPI_Waitany(2, all, &at, MPI_STATUS_IGNORE));
+        CHECK_INT(at, 1);
+        MPI(MPI_Cancel(&all[0]));
+        MPI(MPI_Wait(&all[0], MPI_STATUS_IGNORE));
+        MPI(MPI_Send(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    }
+}
+/* What rank 1 sends to rank 0 takes up its room for messages to others. */
+static void room_of_another(void)
+{
+    enum { MANY = 40 };
+    MPI_Request all[MANY];
+    if (rank == 0)
+        sleep(LATE);
+    for (int i = 0; i < MANY && rank < 2; i++) {
+        if (rank == 0)
+            MPI(MPI_Recv(large, LARGE, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        else
+            MPI(MPI_Isend(large, LARGE, MPI_INT, 0, 0, MPI_COMM_WORLD, &all[i]));
+    }
+    if (rank == 1) {
+        MPI(MPI_Send(large, LARGE, MPI_INT, 2, 0, MPI_COMM_WORLD));
+        receive(2, 0, MPI_COMM_WORLD);
+        MPI(MPI_Waitall(MANY, all, MPI_STATUSES_IGNORE));
+    } else if (rank == 2) {
+        MPI(MPI_Recv(large, LARGE, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI(MPI_Send(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    }
+}
+static void *helps_late(void *unused)
+{
+    sleep(LATE);
+    MPI(MPI_Send(small, 1, MPI_INT, 1, 1, MPI_COMM_WORLD));
+    return unused;
+}
+/* A thread of rank 2 is outside of MPI. */
+static void thread_of_a_pair(void)
+{
+    pthread_t thread;
+    if (rank == 0)
+        sleep(LATE + 2);
+    if (rank == 1) {
+        receive(2, 1, MPI_COMM_WORLD);
+        MPI(MPI_Send(small, 1, MPI_INT, 2, 2, MPI_COMM_WORLD));
+    } else if (rank == 2) {
+        pthread_create(&thread, NULL, helps_late, NULL);
+        receive(1, 2, MPI_COMM_WORLD);
+        pthread_join(thread, NULL);
+    }
+}
+
 /* A program that does much, a little at a time, with waits that look long. */
 static void slow_ring(void)
 {
@@ -367,6 +506,16 @@ static const struct {
     CASE(spawned_child_sleeps, ONE),
     CASE(child, ONE),
     CASE(port_that_waits, ONE),
+    CASE(pair_beside, ONE),
+    CASE(pair_and_one_more_beside, ONE),
+    CASE(oneself_beside, ONE),
+    CASE(barrier_beside, ONE),
+    CASE(threads_beside, MULTIPLE),
+    CASE(task_of_another, ONE),
+    CASE(help_of_another, ONE),
+    CASE(one_of_two_requests, ONE),
+    CASE(room_of_another, ONE),
+    CASE(thread_of_a_pair, MULTIPLE),
     CASE(slow_ring, ONE),
     CASE(slow_tasks, ONE),
     CASE(finalize_late, ONE),

@@ -217,9 +217,8 @@ fn sleep<R>(
     if moved || has_news || !others && in_use() | engines != all {
         return Slept::Moved;
     }
-    // The clock takes offers back.
-    if let Some(published) = published.filter(|_| !others && !has_offers()) {
-        published.end_look();
+    if let Some(published) = published.filter(|_| !others && is_settled()) {
+        published.end_look(is_closed());
     }
     if !numbers(sleeps_for).all(|number| enter_at(number).transport.may_sleep()) {
         return Slept::Moved;
@@ -260,11 +259,20 @@ fn sleep<R>(
     }
 }
 
-/// Whether some send waits for the receiver of its offer.
-fn has_offers() -> bool {
-    let mut any = false;
-    super::for_each(|engine| any |= engine.has_offers());
-    any
+/// Whether a look that has found nothing proves anything: no send waits for the receiver of its offer, for the clock takes offers back, and the
+/// fabric has nothing to do but to bring records.
+fn is_settled() -> bool {
+    let mut all = true;
+    super::for_each(|engine| all &= !engine.has_offers() && engine.is_settled());
+    all
+}
+
+/// Whether nothing that this process has to do for others depends on more than the processes that its waits name: there is no task, nothing
+/// waits for room, and no packet that lies behind one that is half written.
+fn is_closed() -> bool {
+    let mut all = !tasks::any();
+    super::for_each(|engine| all &= !engine.is_blocked() && engine.transport.has_read_all());
+    all
 }
 
 /// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, or receivers of offers that may

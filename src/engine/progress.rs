@@ -157,6 +157,15 @@ impl Engine {
         }
     }
 
+    /// Whether the fabric has nothing to do but to bring records, and what waits for room there waits for its peer's word.
+    pub(super) fn is_settled(&self) -> bool {
+        let waits_for_peer = |process: &u32| {
+            let route = self.peers.route(*process as usize);
+            self.transport.waits_for_peer(route)
+        };
+        self.transport.is_settled() && self.busy.iter().all(waits_for_peer)
+    }
+
     /// Whether something waits for room.
     pub(super) fn is_blocked(&self) -> bool {
         !self.busy.is_empty()

@@ -6,6 +6,7 @@
 
 use super::liveness::interval;
 use super::long_wait::{BOUNDED_SLEEP, are_blocked};
+use super::published::Busy;
 use super::{Engine, Threads, WAITER, enter, set_threads, wake_own_threads};
 use crate::os::turns::YIELDS;
 use crate::os::{schedule, threads};
@@ -36,7 +37,13 @@ impl ProgressThread {
         unsafe { set_threads(Threads::WithProgress) };
         let ends = Arc::new(AtomicBool::new(false));
         let its = ends.clone();
-        match threads::start_entering(name, stack, move || attend(&its, turn)) {
+        // What it does may end waits of any process that has met this one.
+        let busy = Busy::begin();
+        let attend = move || {
+            attend(&its, turn);
+            drop(busy);
+        };
+        match threads::start_entering(name, stack, attend) {
             Ok(thread) => Ok(ProgressThread { ends, thread }),
             Err(error) => {
                 // SAFETY: by the caller; no thread was started.

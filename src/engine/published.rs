@@ -179,12 +179,13 @@ impl Published {
         }
     }
 
-    /// It has found nothing, moved nothing and, as far as its maker knows, left nothing out.
-    pub fn end_look(&self) {
+    /// It has found nothing, moved nothing and, as far as its maker knows, left nothing out. `closed`: nobody but those who are awaited has any
+    /// part in what this process still has to do for others.
+    pub fn end_look(&self, closed: bool) {
         if let Some(slot) = self.slot
             && !PARTIAL.get()
         {
-            self.page.waits.end_look(slot);
+            self.page.waits.end_look(slot, closed);
         }
     }
 

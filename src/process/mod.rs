@@ -435,9 +435,6 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let pid = std::process::id();
     let now = crate::os::monotonic_nanoseconds();
     status.waits.join(now);
-    if over_net {
-        status.waits.set_open();
-    }
     threads::count_at(&status.waits.own_threads);
     let nonce = now ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);

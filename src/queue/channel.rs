@@ -154,6 +154,11 @@ impl<'m> Receiver<'m> {
         self.bulk = Some(bulk);
     }
 
+    /// Of the ring: see [`ring::Consumer::has_read_all`].
+    pub fn has_read_all(&self) -> bool {
+        self.ring.has_read_all()
+    }
+
     pub fn bulk_ring(&self) -> Option<&bulk_ring::Consumer<'m>> {
         self.bulk.as_ref()
     }

@@ -507,6 +507,12 @@ pub struct Consumer<'m> {
 }
 
 impl<'m> Consumer<'m> {
+    /// Of a ring that producers share: whether no slots are claimed that were not read. A packet may be whole behind one that is not.
+    pub fn has_read_all(&self) -> bool {
+        // Acquire: what was claimed before what this process has seen.
+        self.ring.control.tail.load(Ordering::Acquire) == self.head
+    }
+
     /// The header of the next packet, if it has been committed.
     #[inline(always)]
     pub fn peek(&self) -> Option<SlotHeader> {

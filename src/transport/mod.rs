@@ -392,6 +392,24 @@ impl Transport {
         }
     }
 
+    /// Whether nothing goes on here but by packets and records that are counted: see [`Net::is_settled`].
+    pub fn is_settled(&self) -> bool {
+        self.net.as_ref().is_none_or(|net| net.is_settled())
+    }
+
+    /// Whether a packet that finds no room on a route waits for its receiver and nothing else.
+    pub fn waits_for_peer(&self, to: Route) -> bool {
+        match (to, &self.net) {
+            (Route::Net(process), Some(net)) => net.waits_for_peer(process),
+            _ => true,
+        }
+    }
+
+    /// Whether no packet of this node lies behind one that its sender has begun and not written.
+    pub fn has_read_all(&self) -> bool {
+        self.shm.has_read_all() && self.links.is_empty()
+    }
+
     /// Lets packets pass although data is to be held back, or not any more.
     #[cold]
     pub fn pass(&mut self, to: Route, passes: bool) {

@@ -42,7 +42,8 @@ pub struct Slot {
     messages: [[AtomicU32; 4]; MESSAGES],
     /// How many of them there are.
     shown: AtomicU32,
-    _pad: u32,
+    /// Not zero: see [`Shown::closed`].
+    closed: AtomicU32,
 }
 
 /// See the module.
@@ -67,6 +68,9 @@ pub struct Slots {
     /// When the last wait began.
     queues: [AtomicU32; 3],
     _pad: u32,
+    /// Records that went to other nodes and that came from there, of those that may let a process go on.
+    sent: AtomicU64,
+    handled: AtomicU64,
     slots: [Slot; SLOTS],
 }
 
@@ -80,7 +84,7 @@ pub const SHAPE: u64 = shape::combine(&[
         sites,
         messages,
         shown,
-        _pad
+        closed
     }),
     shape!(Slots {
         activity,
@@ -93,6 +97,8 @@ pub const SHAPE: u64 = shape::combine(&[
         open,
         queues,
         _pad,
+        sent,
+        handled,
         slots
     }),
 ]);
@@ -106,6 +112,9 @@ pub struct Shown {
     pub waits: Waits,
     pub sites: [u64; SITES],
     pub messages: Vec<Message>,
+    /// In the last whole look there was nothing in this process by which others than the awaited ones could help: no task, no packet that waits for
+    /// room, none of others that is half written.
+    pub closed: bool,
 }
 
 /// All of it, as a reader has found it at one time.
@@ -117,6 +126,9 @@ pub struct View {
     pub own_threads: u32,
     pub level: u32,
     pub open: bool,
+    /// Records over the fabric.
+    pub sent: u64,
+    pub handled: u64,
     pub waits: Vec<Shown>,
 }
 
@@ -201,9 +213,21 @@ impl Slots {
         self.slots[slot].looks.begin();
     }
 
-    /// It was whole, and has found nothing and moved nothing.
-    pub fn end_look(&self, slot: usize) {
-        self.slots[slot].looks.end();
+    /// It was whole, and has found nothing and moved nothing. `closed`: see [`Shown::closed`].
+    pub fn end_look(&self, slot: usize, closed: bool) {
+        let slot = &self.slots[slot];
+        slot.closed.store(u32::from(closed), Ordering::Relaxed);
+        slot.looks.end();
+    }
+
+    /// A record has gone to another node. It may have come there before this.
+    pub fn count_sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A record of another node has come. What it does shows in the looks that follow.
+    pub fn count_handled(&self) {
+        self.handled.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn begin_check(&self, slot: usize) {
@@ -283,6 +307,8 @@ impl Slots {
             own_threads: self.own_threads.load(Ordering::Acquire),
             level: self.level.load(Ordering::Acquire),
             open: self.open.load(Ordering::Acquire) != 0,
+            sent: self.sent.load(Ordering::Acquire),
+            handled: self.handled.load(Ordering::Acquire),
             waits,
         };
         // All that was read was read before this.
@@ -303,6 +329,7 @@ impl Slot {
             .iter()
             .for_each(|site| site.store(0, Ordering::Relaxed));
         self.shown.store(0, Ordering::Relaxed);
+        self.closed.store(0, Ordering::Relaxed);
     }
 
     fn look(&self, slot: u32) -> Option<Shown> {
@@ -311,6 +338,7 @@ impl Slot {
         let looks = self.looks.read();
         let checks = self.checks.read();
         let waits = self.record.read()?;
+        let closed = self.closed.load(Ordering::Relaxed) != 0;
         let shown = (self.shown.load(Ordering::Acquire) as usize).min(MESSAGES);
         let messages = self.messages[..shown].iter();
         Some(Shown {
@@ -327,6 +355,7 @@ impl Slot {
                     bytes: load(bytes),
                 })
                 .collect(),
+            closed,
         })
     }
 }

@@ -4,7 +4,9 @@
 
 use super::output::Kind;
 use super::rank::Stage;
+use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
+use super::verdict::told::Asked;
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -121,6 +123,19 @@ pub struct AtRoot {
 pub struct Verdict {
     pub next: Option<Instant>,
     pub proof: Proof,
-    /// What each rank's activity was in the state that was said to be stuck.
-    pub said: Option<Vec<u64>>,
+    pub partial: Partial,
+    /// What the activity of each rank was that was said to be stuck.
+    pub said: Option<Vec<Option<u64>>>,
+    /// Questions to the keepers so far, and the one that they have not all answered.
+    pub questions: u32,
+    pub asked: Option<Asked>,
+}
+
+impl Verdict {
+    /// All proofs begin anew.
+    pub fn forget(&mut self) {
+        self.proof.forget();
+        self.partial.forget();
+        self.asked = None;
+    }
 }

@@ -105,6 +105,9 @@ impl Net {
                 return None;
             }
         }
+        if record::is_counted(header.kind) {
+            self.page.waits.count_handled();
+        }
         peer.met = true;
         peer.unanswered = 0;
         peer.credit.confirmed(record.taken);

@@ -119,6 +119,11 @@ impl First {
         self.missing = None;
     }
 
+    /// Whether nothing goes again or is to be asked for.
+    pub fn is_idle(&self) -> bool {
+        self.due.is_empty() && self.missing.is_none() && !self.pauses()
+    }
+
     /// Whether a send has failed just now.
     pub fn pauses(&self) -> bool {
         self.next_try != 0 && monotonic_nanoseconds() < self.next_try

@@ -34,7 +34,7 @@ pub use guests::{Guest, Invitation};
 pub use straight::Place;
 
 use super::paged::Paged;
-use super::peer::Table;
+use super::peer::{Page, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
 use super::wire::{Header, Packet};
 use crate::os::monotonic_nanoseconds;
@@ -172,6 +172,8 @@ pub struct Net {
     pool: Pool,
     directory: Arc<dyn Directory>,
     table: Arc<Table>,
+    /// This process's own.
+    page: &'static Page,
     settings: u64,
     /// What others send to prove that they mean this process.
     word: u32,
@@ -271,6 +273,7 @@ impl Net {
             word,
             peers: Paged::default(),
             guests: Guests::default(),
+            page: table.own(),
             table,
             due: Vec::new(),
             receiving: Receiving::default(),
@@ -548,6 +551,28 @@ impl Net {
             self.tick();
         }
         has_failed
+    }
+
+    /// Whether nothing goes on here by the clock or at the provider: no connection is broken or made again, no transfer or send is under way but
+    /// for injected records, and all that peers have to be told is how much was taken. What may still come is counted records.
+    pub fn is_settled(&self) -> bool {
+        let is_settled = |(_, peer): (u32, &Peer)| {
+            let is_sound = peer.broken.is_none() && !peer.lost && peer.gone_since.is_none();
+            let is_whole = peer.early.is_empty() && peer.first.is_idle();
+            is_sound && is_whole && !peer.hold_due && !peer.goodbye_due
+        };
+        self.arrived.is_empty()
+            && self.failed.is_none()
+            && self.straight.is_settled()
+            && self.pool.is_idle()
+            && self.peers.met().all(is_settled)
+    }
+
+    /// Whether a packet for a process waits until that wants data again, and for nothing else.
+    pub fn waits_for_peer(&self, to: u32) -> bool {
+        let is_held = |peer: &Peer| peer.held && !peer.passes && peer.credit.is_settled();
+        let peer = self.peers.get(to);
+        peer.is_some_and(|peer| peer.contact.is_some() && is_held(peer))
     }
 
     /// Whether a peer wants data to be held back.

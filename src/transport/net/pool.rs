@@ -162,6 +162,11 @@ impl Pool {
         self.sending.len() - self.free.len()
     }
 
+    /// Whether no message is under way.
+    pub fn is_idle(&self) -> bool {
+        self.free.len() == self.to.len()
+    }
+
     /// The processes that messages are under way to, one for each message.
     pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
         let taken = self.to.iter().enumerate();

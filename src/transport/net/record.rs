@@ -30,6 +30,13 @@ pub fn is_own(kind: u8) -> bool {
     kind >= TAKEN
 }
 
+/// Whether a record may let its receiver go on, so that those under way are counted ([`crate::transport::slots`]). A loss has a mark of its own, and the
+/// others only say what has come.
+#[inline]
+pub fn is_counted(kind: u8) -> bool {
+    !is_own(kind) || matches!(kind, HOLD | END_HOLD | GOODBYE)
+}
+
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {

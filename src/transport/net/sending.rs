@@ -90,6 +90,9 @@ impl Net {
         match sent {
             Sent::Done => {
                 self.traffic.records += 1;
+                if record::is_counted(header.kind) {
+                    self.page.waits.count_sent();
+                }
                 peer.order.sent();
                 peer.refused.end();
                 if is_packet {

@@ -155,6 +155,11 @@ impl Straight {
         self.awaited().next().is_none()
     }
 
+    /// Whether the provider has nothing to do for any, also not for those that nobody waits for.
+    pub fn is_settled(&self) -> bool {
+        self.transfers.values().all(|it| it.is_left)
+    }
+
     /// Whether somebody waits for one to or from a process.
     pub fn is_with(&self, process: u32) -> bool {
         self.awaited().any(|it| it.process == process)

@@ -2,6 +2,7 @@
 
 mod first;
 mod losses;
+mod settled;
 
 use super::port::{Completion, Port};
 use super::simulated::Medium;

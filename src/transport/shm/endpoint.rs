@@ -158,6 +158,11 @@ impl Endpoint {
         Some(header)
     }
 
+    /// Whether no packet lies behind one that its sender has begun and not written.
+    pub fn has_read_all(&self) -> bool {
+        self.inbound.has_read_all()
+    }
+
     #[cold]
     #[inline(never)]
     fn peek_again(&mut self) -> Option<SlotHeader> {

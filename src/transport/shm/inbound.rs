@@ -41,6 +41,11 @@ impl Inbound {
         self.sources[0].channel.ring()
     }
 
+    /// Whether all packets of the inbox were read that their senders have begun. Other rings have one sender each.
+    pub fn has_read_all(&self) -> bool {
+        self.sources[0].channel.has_read_all()
+    }
+
     /// The next packet, also one that announces a ring; from rings in turn.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<SlotHeader> {

@@ -3,6 +3,8 @@
 use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
+use crate::mpiexec::verdict::proof::Seen;
+use crate::mpiexec::verdict::told::ToldRank;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a stream that may be on their way without having been taken.
@@ -35,6 +37,14 @@ pub enum Frame {
     /// What is known of the ends of ranks, see `Page::known_end`; also up to the root.
     Ends(Vec<(u32, u32)>),
     StacksWanted,
+    /// A sweep over the ranks, see `verdict`.
+    SweepWanted {
+        number: u32,
+    },
+    /// What the ranks wait for.
+    WaitsWanted {
+        number: u32,
+    },
     /// All ranks of the job have ended.
     End,
 
@@ -81,6 +91,15 @@ pub enum Frame {
         code: i32,
     },
     Table(Vec<(u32, Row)>),
+    /// What a sweep has found.
+    Swept {
+        number: u32,
+        ranks: Vec<(u32, Seen)>,
+    },
+    Waits {
+        number: u32,
+        ranks: Vec<ToldRank>,
+    },
     /// For standard error, as it is.
     Text(String),
     /// The host of this place cannot be reached any more.

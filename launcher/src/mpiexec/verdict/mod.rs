@@ -1,11 +1,14 @@
-//! The verdict: says that the job is stuck once it is proved that no rank can go on (`docs/verdict.md`).
+//! The verdict: says that the job is stuck once it is proved that no rank can go on, or that some ranks are (`docs/verdict.md`).
 //!
-//! The supervisor sweeps over the pages of all ranks; `proof.rs` decides, `words.rs` says it. Invariant: of a rank of which anything is not
-//! known it is assumed that it may move.
+//! The supervisor sweeps over the pages of all ranks of its host, and the root asks the keepers of the others (`hosts.rs`); `proof.rs` and `partial.rs`
+//! decide, `words.rs` says it. Invariant: of a rank of which anything is not known it is assumed that it may move.
 
+mod hosts;
 #[cfg(test)]
 mod model;
+pub mod partial;
 pub mod proof;
+pub mod told;
 mod words;
 
 use super::ending::Cause;
@@ -18,108 +21,197 @@ use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
-use oxmpi::transport::slots::View;
-use proof::{Looks, Seen};
+use oxmpi::transport::slots::{Shown, View};
+use oxmpi::transport::waits::{Kind, Whom};
+use proof::{Looks, Passive, Records, Seen};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use words::Stuck;
+use told::{Proved, ToldRank};
+use words::{Stuck, Waiting};
 
 /// Between two sweeps of a proof.
 const PERIOD: Duration = Duration::from_millis(250);
 /// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
 const IDLE_PERIOD: Duration = Duration::from_millis(500);
+/// Of so many hosts more a look takes as much longer, for the sake of mpiexec, which hears of each.
+const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
 
 impl Supervisor<'_> {
+    fn todo(&self) -> Deadlock {
+        self.plan.request.deadlock.unwrap_or_default()
+    }
+
     /// Sweeps, if it is time; when it will be.
     pub(super) fn tend_verdict(&mut self, now: Instant) -> Option<Instant> {
-        let todo = self.plan.request.deadlock.unwrap_or_default();
-        let is_watched = todo != Deadlock::Off
+        let is_watched = self.todo() != Deadlock::Off
             && self.ending.is_none()
-            && self.tree.is_none()
+            && !self.is_keeper()
             && self.plan.singleton.is_none()
             && !self.plan.is_spawned();
         if !is_watched {
             return None;
         }
+        if self.has_spawned() {
+            self.verdict.forget();
+            return None;
+        }
+        if let Some(until) = self.awaits_hosts(now) {
+            return Some(until);
+        }
         let next = *self.verdict.next.get_or_insert(now + IDLE_PERIOD);
         if now < next {
             return Some(next);
         }
-        if let Some(views) = self.sweep() {
-            self.say_stuck(&views, todo);
+        let here = self.sweep_here();
+        let is_open = here.iter().any(|(_, seen)| *seen == Seen::Open);
+        if let (false, Some(until)) = (is_open, self.ask_for_sweep(&here, now)) {
+            return Some(until);
         }
-        let period = match self.verdict.proof.has_begun() {
-            true => PERIOD,
-            false => IDLE_PERIOD,
-        };
-        self.verdict.next = Some(now + period);
+        self.swept(here.into_iter().map(|(_, seen)| seen).collect(), now);
         self.verdict.next
     }
 
-    /// A sweep. What all ranks wait for, if it is proved that nothing can move, and was not said.
-    fn sweep(&mut self) -> Option<Vec<Option<View>>> {
-        let segment = &self.segment;
+    /// A sweep over all ranks has found this.
+    fn swept(&mut self, all: Vec<Seen>, now: Instant) {
+        let proved = match self.verdict.proof.sweep(&all) {
+            true => Some(Proved {
+                set: vec![true; all.len()],
+                all,
+                is_part: false,
+            }),
+            false => self.prove_part(all, now),
+        };
+        let has_begun = self.verdict.proof.has_begun() || self.verdict.partial.has_begun();
+        let hosts = self.tree.as_ref().map_or(0, |tree| tree.keepers());
+        let period = match has_begun {
+            true => PERIOD,
+            false => IDLE_PERIOD * (1 + hosts / HOSTS),
+        };
+        self.verdict.next = Some(now + period);
+        let Some(proved) = proved else {
+            return;
+        };
+        if self.verdict.said.as_ref() != Some(&proved.state()) {
+            self.ask_for_waits(proved, now);
+        }
+    }
+
+    /// Whether some ranks are stuck while others go on. Only of one host, and not where calls can be ended by a revocation.
+    fn prove_part(&mut self, all: Vec<Seen>, now: Instant) -> Option<Proved> {
+        if self.tree.is_some() || self.survives() {
+            self.verdict.partial.forget();
+            return None;
+        }
+        let set = self.verdict.partial.sweep(&all, now)?.to_vec();
+        Some(Proved {
+            set,
+            all,
+            is_part: true,
+        })
+    }
+
+    /// A sweep over the ranks of this host, with their numbers in the job.
+    fn sweep_here(&self) -> Vec<(u32, Seen)> {
         let mut all = Vec::with_capacity(self.ranks.len());
         let mut views = Vec::with_capacity(self.ranks.len());
-        let has_spawned = self.has_spawned();
-        for rank in &self.ranks {
-            let (seen, view) = match has_spawned {
-                true => (Seen::Open, None),
-                false => seen(rank, segment),
+        let mut any_open = false;
+        let here = || self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+        for rank in here() {
+            let (seen, view) = match self.others_know_end(rank) {
+                true => seen(rank, &self.segment),
+                false => (Seen::Open, None),
             };
-            let is_open = seen == Seen::Open;
-            all.push(seen);
-            views.push(view);
-            // Most sweeps end with the first rank.
-            if is_open {
-                break;
+            any_open |= seen == Seen::Open;
+            all.push((rank.world as u32, seen));
+            views.push(view.filter(|view| view.level > 1));
+            // One is enough, where only all together are judged.
+            if any_open && self.tree.is_some() {
+                return all;
             }
         }
-        // The kernel is asked last: it takes its time.
-        let are_open = |(rank, view): (&Rank, &Option<View>)| {
-            let view = view.as_ref().filter(|view| view.level > 1);
-            view.is_some_and(|view| !have_all_threads(&segment.rank(rank.seat).status, view))
+        // The kernel is asked last and seldom: it takes its time.
+        for (at, rank) in here().enumerate() {
+            let Some(view) = &views[at] else {
+                continue;
+            };
+            let seen = &mut all[at].1;
+            if any_open && !self.verdict.partial.is_judged(at) {
+                if let Seen::Passive(passive) = seen {
+                    passive.needs = None;
+                }
+            } else if !have_all_threads(&self.segment.rank(rank.seat).status, view) {
+                *seen = Seen::Open;
+            }
+        }
+        all
+    }
+
+    /// Whether ranks of other hosts were told what they would see of the end of a rank of their own.
+    fn others_know_end(&self, rank: &Rank) -> bool {
+        let end = self.segment.rank(rank.seat).status.known_end();
+        let told = self.ends.known.get(&rank.number);
+        self.tree.is_none() || end == 0 || told.is_some_and(|told| told.0 == end && told.2)
+    }
+
+    /// What the ranks of this host wait for that are in a set, with places in the program as far as these can be found out in little time.
+    fn waits_here(&self, is_in: impl Fn(usize) -> bool) -> Vec<ToldRank> {
+        let ranks = self.ranks.iter();
+        let ranks = ranks.filter(|rank| rank.elsewhere.is_none() && is_in(rank.world));
+        let views = ranks.filter_map(|rank| {
+            let page = &self.segment.rank(rank.seat).status;
+            Some((rank, page.waits.read().filter(|view| view.waiting > 0)?))
+        });
+        let views: Vec<(&Rank, View)> = views.collect();
+        let wanted = views.iter().flat_map(|(rank, view)| {
+            let pid = pid_of(rank, &self.segment).unwrap_or(0);
+            let sites = |shown: &Shown| {
+                let sites = shown.sites.iter().copied();
+                sites.take_while(|site| *site != 0).collect()
+            };
+            view.waits.iter().map(move |shown| (pid, sites(shown)))
+        });
+        let stacks = sites::resolve(&wanted.collect::<Vec<_>>(), sites::LIMIT);
+        let place = |stack: &Vec<sites::Places>| sites::of_program(stack).map(ToString::to_string);
+        let mut places = stacks.iter().map(place).map(Option::unwrap_or_default);
+        let tell = |(rank, view): &(&Rank, View)| ToldRank {
+            rank: rank.world as u32,
+            activity: view.activity,
+            is_traced: is_traced(rank, &self.segment),
+            waits: Waiting::of(rank.world, view, &mut places)
+                .iter()
+                .map(Waiting::tell)
+                .collect(),
         };
-        if all.last() != Some(&Seen::Open) && self.ranks.iter().zip(&views).any(are_open) {
-            all.push(Seen::Open);
-        }
-        if !self.verdict.proof.sweep(&all) {
-            return None;
-        }
-        let activity = |view: &Option<View>| view.as_ref().map_or(0, |view| view.activity);
-        let state: Vec<u64> = views.iter().map(activity).collect();
-        if self.verdict.said.as_ref() == Some(&state) {
-            return None;
-        }
-        if self.ranks.iter().any(|rank| is_traced(rank, segment)) {
-            self.verdict.proof.forget();
-            return None;
+        views.iter().map(tell).collect()
+    }
+
+    /// Says what was proved, of ranks that wait for this.
+    fn say_proved(&mut self, proved: &Proved, told: Vec<ToldRank>) {
+        let state = proved.state();
+        let is_as_proved = |told: &ToldRank| {
+            let activity = state.get(told.rank as usize).copied().flatten();
+            activity == Some(told.activity) && !told.is_traced
+        };
+        let is_whole = told.len() == state.iter().flatten().count();
+        if !is_whole || !told.iter().all(is_as_proved) {
+            self.verdict.forget();
+            return;
         }
         self.verdict.said = Some(state);
-        Some(views)
-    }
-
-    /// Where in the program each wait of each rank is, as far as that can be found out in little time.
-    fn places(&self, views: &[Option<View>]) -> Vec<String> {
-        let mut wanted = Vec::new();
-        for (rank, view) in self.ranks.iter().zip(views) {
-            let pid = pid_of(rank, &self.segment).unwrap_or(0);
-            for shown in view.iter().flat_map(|view| &view.waits) {
-                let sites = shown.sites.iter().copied().take_while(|site| *site != 0);
-                wanted.push((pid, sites.collect()));
-            }
-        }
-        let stacks = sites::resolve(&wanted, sites::LIMIT);
-        let place = |stack: &Vec<sites::Places>| sites::of_program(stack).map(ToString::to_string);
-        let places = stacks.iter().map(place);
-        places.map(Option::unwrap_or_default).collect()
-    }
-
-    fn say_stuck(&mut self, views: &[Option<View>], todo: Deadlock) {
-        let text = Stuck::of(views, self.places(views)).text();
-        self.show(&text);
-        if todo == Deadlock::Report {
+        let is_gone = |rank: &usize| matches!(proved.all[*rank], Seen::Gone(_));
+        let gone = (0..proved.all.len()).filter(|rank| is_gone(rank) && !proved.is_part);
+        let waits = told.into_iter().flat_map(|told| told.waits);
+        let stuck = Stuck {
+            waiting: waits.filter_map(Waiting::of_told).collect(),
+            gone: gone.collect::<BTreeSet<usize>>(),
+            is_part: proved.is_part,
+        };
+        self.show(&stuck.text());
+        if proved.is_part {
+            self.say("the job goes on, for the other ranks may mean to end it");
+        } else if self.todo() == Deadlock::Report {
             self.say("it is left as it is, for a debugger, say; Ctrl-C ends it, and -deadlock abort would have done so");
         } else {
             self.show_short_table();
@@ -134,9 +226,6 @@ impl Supervisor<'_> {
 /// A rank of this host, as it is found now.
 fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
     let open = (Seen::Open, None);
-    if rank.elsewhere.is_some() {
-        return open;
-    }
     let page = &segment.rank(rank.seat).status;
     let stage = rank.stage(segment);
     match rank.life {
@@ -144,7 +233,7 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         // Only then do waits for it end.
         Life::Exited(_) if matches!(stage, Stage::Finalized | Stage::Outside) => {
             return match page.was_reaped() {
-                true => (Seen::Gone, None),
+                true => (gone(page), None),
                 false => open,
             };
         }
@@ -161,11 +250,50 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         looks: wait.looks,
         checks: wait.checks,
     });
-    let seen = Seen::Passive {
+    let seen = Seen::Passive(Passive {
         activity: view.activity,
+        records: records(&view),
         waits: waits.collect(),
-    };
+        needs: needs(&view),
+    });
     (seen, Some(view))
+}
+
+/// A rank that has ended.
+fn gone(page: &Page) -> Seen {
+    let view = page.waits.read();
+    view.map_or(Seen::Open, |view| Seen::Gone(records(&view)))
+}
+
+fn records(view: &View) -> Records {
+    Records {
+        sent: view.sent,
+        handled: view.handled,
+    }
+}
+
+/// Ranks one of which has to do something in a call of its own before a rank can go on. `None`: any may be.
+fn needs(view: &View) -> Option<Vec<u32>> {
+    let mut needs = BTreeSet::new();
+    for shown in &view.waits {
+        // Of locks and files, what is shown of their owners may be of the moment before.
+        let is_of_messages = matches!(
+            shown.waits.wait.kind,
+            Kind::Receive
+                | Kind::Send
+                | Kind::Probe
+                | Kind::Partitioned
+                | Kind::Requests
+                | Kind::Collective
+        );
+        match &shown.waits.wait.whom {
+            Whom::Some(some) if !some.is_empty() && is_of_messages && shown.closed => {
+                needs.extend(some);
+            }
+            _ => return None,
+        }
+    }
+    Some(needs.into_iter().collect())
 }
 
 /// Whether it is between MPI_Init and the end of MPI_Finalize, or has sessions.

@@ -1,27 +1,71 @@
 //! The proof that nothing can move, from what sweeps over all ranks have found (`docs/verdict.md`).
 //!
 //! Invariant: no clock decides anything here. What is proved is that every wait has looked again, everywhere, after all ranks were seen to wait
-//! at one time, and that nothing has moved in between.
+//! at one time, and that nothing has moved in between, nor is under way.
 
 use oxmpi::queue::looks::whole;
+use serde::{Deserialize, Serialize};
 
 /// A wait, as a sweep has found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looks {
     pub slot: u32,
     pub looks: u64,
     pub checks: u64,
 }
 
+/// Records over the fabric that a rank has sent, and that it has handled of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Records {
+    pub sent: u64,
+    pub handled: u64,
+}
+
+/// A rank all of whose threads that may call MPI wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passive {
+    pub activity: u64,
+    pub records: Records,
+    pub waits: Vec<Looks>,
+    /// Ranks one of which has to do something before this one can. `None`: any may be.
+    pub needs: Option<Vec<u32>>,
+}
+
 /// A rank, as a sweep has found it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
     /// It may do something, or nobody knows.
     Open,
     /// It has ended, and the others can know that.
-    Gone,
-    /// All of its threads that may call MPI wait.
-    Passive { activity: u64, waits: Vec<Looks> },
+    Gone(Records),
+    Passive(Passive),
+    /// Whatever it does, nothing depends on it.
+    Apart,
+}
+
+impl Seen {
+    fn records(&self) -> Records {
+        match self {
+            Seen::Gone(records) => *records,
+            Seen::Passive(passive) => passive.records,
+            Seen::Open | Seen::Apart => Records::default(),
+        }
+    }
+}
+
+impl Passive {
+    /// Whether nothing has moved between two sweeps.
+    pub fn is_still(&self, now: &Passive) -> bool {
+        self.activity == now.activity && self.has_same_waits(now)
+    }
+
+    fn has_same_waits(&self, now: &Passive) -> bool {
+        let slots = |passive: &Passive| -> Vec<u32> {
+            let waits = passive.waits.iter();
+            waits.map(|wait| wait.slot).collect()
+        };
+        slots(self) == slots(now)
+    }
 }
 
 /// What a proof takes. The model tries with less, and must find each of them needed.
@@ -37,6 +81,8 @@ pub struct Rules {
     pub are_whole: bool,
     /// Whether activity is compared.
     pub activity: bool,
+    /// Whether all records that were sent must have been handled.
+    pub records: bool,
 }
 
 pub const RULES: Rules = Rules {
@@ -45,6 +91,7 @@ pub const RULES: Rules = Rules {
     second: true,
     are_whole: true,
     activity: true,
+    records: true,
 };
 
 /// The sweeps so far.
@@ -88,7 +135,7 @@ impl Proof {
             return false;
         }
         // The job is over, or about to be.
-        if all.iter().all(|rank| *rank == Seen::Gone) {
+        if all.iter().all(|rank| matches!(rank, Seen::Gone(_))) {
             return false;
         }
         let is_same = |before: &Vec<Seen>| self.are_same(before, all);
@@ -98,7 +145,7 @@ impl Proof {
             return false;
         }
         match &self.second {
-            Some(before) => self.have_looked(before, all),
+            Some(before) => self.have_looked(before, all) && self.are_handled(all),
             None => {
                 self.second = Some(all.to_vec());
                 false
@@ -109,21 +156,15 @@ impl Proof {
     /// Whether nothing has moved between two sweeps.
     fn are_same(&self, before: &[Seen], now: &[Seen]) -> bool {
         let is_same = |(before, now): (&Seen, &Seen)| match (before, now) {
-            (Seen::Gone, Seen::Gone) => true,
-            (
-                Seen::Passive {
-                    activity: a,
-                    waits: before,
-                },
-                Seen::Passive {
-                    activity: b,
-                    waits: now,
-                },
-            ) => {
-                let slots =
-                    |waits: &[Looks]| -> Vec<u32> { waits.iter().map(|wait| wait.slot).collect() };
-                (a == b || !self.rules.activity) && slots(before) == slots(now)
+            (Seen::Gone(before), Seen::Gone(now)) => before == now,
+            (Seen::Passive(before), Seen::Passive(now)) => {
+                let is_still = match self.rules.activity {
+                    true => before.is_still(now),
+                    false => before.has_same_waits(now),
+                };
+                is_still && (before.records == now.records || !self.rules.records)
             }
+            (Seen::Apart, Seen::Apart) => true,
             _ => false,
         };
         before.len() == now.len() && before.iter().zip(now).all(is_same)
@@ -141,11 +182,20 @@ impl Proof {
                 && count(before.checks, now.checks) >= rules.checks
         };
         before.iter().zip(now).all(|pair| match pair {
-            (Seen::Passive { waits: before, .. }, Seen::Passive { waits: now, .. }) => {
-                before.iter().zip(now).all(has_looked)
+            (Seen::Passive(before), Seen::Passive(now)) => {
+                before.waits.iter().zip(&now.waits).all(has_looked)
             }
             _ => true,
         })
+    }
+
+    /// Whether no record is under way. Of each pair no more was handled than was sent, so equal sums say that of each pair all was.
+    fn are_handled(&self, now: &[Seen]) -> bool {
+        let sum = |count: fn(Records) -> u64| {
+            now.iter()
+                .fold(0, |sum: u64, rank| sum.wrapping_add(count(rank.records())))
+        };
+        !self.rules.records || sum(|records| records.sent) == sum(|records| records.handled)
     }
 }
 
@@ -153,16 +203,27 @@ impl Proof {
 mod tests {
     use super::*;
 
+    const GONE: Seen = Seen::Gone(Records {
+        sent: 0,
+        handled: 0,
+    });
+
     fn passive(activity: u64, looks: u64, checks: u64) -> Seen {
+        passive_after(activity, looks, checks, Records::default())
+    }
+
+    fn passive_after(activity: u64, looks: u64, checks: u64, records: Records) -> Seen {
         let slot = 0;
-        Seen::Passive {
+        Seen::Passive(Passive {
             activity,
+            records,
             waits: vec![Looks {
                 slot,
                 looks,
                 checks,
             }],
-        }
+            needs: None,
+        })
     }
 
     fn prove(sweeps: &[[Seen; 2]]) -> Vec<bool> {
@@ -199,16 +260,55 @@ mod tests {
             prove(&[first.clone(), first.clone(), open, after]),
             [false; 4]
         );
-        let gone = [passive(1, 4, 4), Seen::Gone];
+        let gone = [passive(1, 4, 4), GONE];
         assert_eq!(prove(&[first.clone(), first, gone]), [false; 3]);
     }
 
     #[test]
     fn who_has_ended_is_not_waited_for_but_a_job_that_has_ended_is_not_stuck() {
-        let at = |looks| [passive(1, looks, looks), Seen::Gone];
+        let at = |looks| [passive(1, looks, looks), GONE];
         assert_eq!(prove(&[at(0), at(0), at(4)]), [false, false, true]);
-        let over = || [Seen::Gone, Seen::Gone];
+        let over = || [GONE, GONE];
         assert_eq!(prove(&[over(), over(), over()]), [false; 3]);
         assert!(!Proof::default().sweep(&[]));
+    }
+
+    #[test]
+    fn a_record_under_way_is_no_proof_nor_one_that_comes_between_sweeps() {
+        let count = |sent, handled| Records { sent, handled };
+        let at = |looks, first, second| {
+            [
+                passive_after(1, looks, looks, first),
+                passive_after(5, looks, looks, second),
+            ]
+        };
+        let run = |first, second| prove(&[0, 0, 4, 8].map(|looks| at(looks, first, second)));
+        assert_eq!(
+            run(count(3, 1), count(1, 3)),
+            [false, false, true, true],
+            "all are there"
+        );
+        assert_eq!(run(count(3, 1), count(1, 2)), [false; 4]);
+        let comes = [
+            at(0, count(3, 1), count(1, 2)),
+            at(0, count(3, 1), count(1, 2)),
+            at(4, count(3, 1), count(1, 3)),
+            at(8, count(3, 1), count(1, 3)),
+            at(12, count(3, 1), count(1, 3)),
+        ];
+        assert_eq!(prove(&comes), [false, false, false, false, true]);
+        let left = |looks| {
+            [
+                passive_after(1, looks, looks, count(2, 0)),
+                Seen::Gone(count(0, 2)),
+            ]
+        };
+        assert_eq!(prove(&[left(0), left(0), left(4)]), [false, false, true]);
+    }
+
+    #[test]
+    fn who_is_apart_may_do_as_it_likes() {
+        let at = |looks| [passive(1, looks, looks), Seen::Apart];
+        assert_eq!(prove(&[at(0), at(0), at(4)]), [false, false, true]);
     }
 }

@@ -1,5 +1,6 @@
 //! What is said of a job that is stuck: who waits in what, for whom, and which messages are there that nobody has asked for.
 
+use super::told::ToldWait;
 use oxmpi::transport::slots::{Message, View};
 use oxmpi::transport::waits::{Kind, Object, Wait, Whom};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,8 +10,8 @@ use std::fmt::Write;
 const LINES: usize = 16;
 
 /// A wait of a thread.
-struct Waiting {
-    rank: usize,
+pub struct Waiting {
+    pub rank: usize,
     function: String,
     wait: Wait,
     messages: Vec<Message>,
@@ -18,39 +19,66 @@ struct Waiting {
     place: String,
 }
 
-/// All that wait.
-pub struct Stuck {
-    waiting: Vec<Waiting>,
-    /// Those that have ended.
-    gone: BTreeSet<usize>,
-}
-
-impl Stuck {
-    /// By rank; `None`: it has ended. `places`: of all waits of all ranks, in their order.
-    pub fn of(views: &[Option<View>], places: Vec<String>) -> Stuck {
-        let mut places = places.into_iter();
-        let gone = (0..views.len()).filter(|rank| views[*rank].is_none());
-        let all = views.iter().enumerate();
-        let all = all.flat_map(|(rank, view)| view.iter().map(move |view| (rank, view)));
-        let all = all.flat_map(|(rank, view)| view.waits.iter().map(move |shown| (rank, shown)));
-        let waiting = all.map(|(rank, shown)| Waiting {
+impl Waiting {
+    /// Those of a rank, each with its place.
+    pub fn of(rank: usize, view: &View, places: &mut dyn Iterator<Item = String>) -> Vec<Waiting> {
+        let waiting = view.waits.iter().map(|shown| Waiting {
             rank,
             function: shown.waits.function.to_string(),
             wait: shown.waits.wait.clone(),
             messages: shown.messages.clone(),
             place: places.next().unwrap_or_default(),
         });
-        Stuck {
-            waiting: waiting.collect(),
-            gone: gone.collect(),
+        waiting.collect()
+    }
+
+    pub fn tell(&self) -> ToldWait {
+        let message = |it: &Message| (it.source, it.tag, it.context, it.bytes);
+        ToldWait {
+            rank: self.rank as u32,
+            function: self.function.clone(),
+            words: self.wait.to_words().to_vec(),
+            name: self.wait.name.clone(),
+            messages: self.messages.iter().map(message).collect(),
+            place: self.place.clone(),
         }
     }
 
+    /// `None`: nonsense.
+    pub fn of_told(told: ToldWait) -> Option<Waiting> {
+        let words = told.words.try_into().ok()?;
+        let message = |(source, tag, context, bytes)| Message {
+            source,
+            tag,
+            context,
+            bytes,
+        };
+        Some(Waiting {
+            rank: told.rank as usize,
+            function: told.function,
+            wait: Wait::of_words(&words, told.name),
+            messages: told.messages.into_iter().map(message).collect(),
+            place: told.place,
+        })
+    }
+}
+
+/// All that wait and cannot go on.
+pub struct Stuck {
+    pub waiting: Vec<Waiting>,
+    /// Those that have ended.
+    pub gone: BTreeSet<usize>,
+    /// Whether others may go on.
+    pub is_part: bool,
+}
+
+impl Stuck {
     /// Several lines.
     pub fn text(&self) -> String {
-        let mut text = String::from(
-            "mpiexec: the job is stuck: no rank can go on (proved: every rank waits, and nothing is under way)\n",
-        );
+        let mut text = match self.is_part {
+            false => "mpiexec: the job is stuck: no rank can go on (proved: every rank waits, and nothing is under way)\n".to_owned(),
+            true => self.part(),
+        };
         let mut add = |lines: Vec<String>| {
             let more = lines.len().saturating_sub(LINES);
             for line in lines.into_iter().take(LINES) {
@@ -64,6 +92,19 @@ impl Stuck {
         add(self.why().into_iter().collect());
         add(self.unexpected());
         text
+    }
+
+    /// Who is stuck while others are not.
+    fn part(&self) -> String {
+        let ranks: BTreeSet<usize> = self.waiting.iter().map(|waiting| waiting.rank).collect();
+        let (verb, why) = match ranks.len() {
+            1 => ("is", "it waits for itself"),
+            _ => ("are", "each of them waits for others of them"),
+        };
+        format!(
+            "mpiexec: {} {verb} stuck, whatever the others do (proved: {why}; only the end of the job or MPIX_Comm_revoke ends that)\n",
+            named(&ranks)
+        )
     }
 
     /// Ranks that wait alike, in a line.
@@ -312,9 +353,25 @@ mod tests {
                 },
                 sites: [0; 8],
                 messages: Vec::new(),
+                closed: true,
             }],
             ..View::default()
         })
+    }
+
+    /// By rank; `None`: it has ended.
+    fn stuck(views: &[Option<View>], places: Vec<String>) -> Stuck {
+        let mut places = places.into_iter();
+        let all = views.iter().enumerate();
+        let waiting =
+            all.filter_map(|(rank, view)| Some(Waiting::of(rank, view.as_ref()?, &mut places)));
+        Stuck {
+            waiting: waiting.flatten().collect(),
+            gone: (0..views.len())
+                .filter(|rank| views[*rank].is_none())
+                .collect(),
+            is_part: false,
+        }
     }
 
     fn receive(from: u32, tag: i32) -> Wait {
@@ -353,7 +410,7 @@ mod tests {
         ];
         let places = ["solver.c:214 in residual", "halo.c:88 in exchange"];
         let places = [0, 1, 0, 0].map(|at: usize| places[at].to_owned());
-        let text = Stuck::of(&all, places.into()).text();
+        let text = stuck(&all, places.into()).text();
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(
             lines,
@@ -367,6 +424,45 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_survives_being_told_and_ranks_that_are_stuck_beside_others_are_named() {
+        let mut waits = view("MPI_Recv", receive(2, 9)).unwrap();
+        waits.waits[0].messages = vec![Message {
+            source: 2,
+            tag: -1,
+            context: 4,
+            bytes: 64,
+        }];
+        let all = [None, Some(waits), view("MPI_Ssend", receive(1, 3))];
+        let stuck = stuck(&all, vec!["halo.c:88 in exchange".into()]);
+        let waiting = stuck
+            .waiting
+            .iter()
+            .map(Waiting::tell)
+            .map(Waiting::of_told);
+        let again = Stuck {
+            waiting: waiting.collect::<Option<_>>().unwrap(),
+            gone: BTreeSet::new(),
+            is_part: true,
+        };
+        let text = again.text();
+        let first = "mpiexec: ranks 1, 2 are stuck, whatever the others do (proved: each of them waits for others of them; only the end of the job or MPIX_Comm_revoke ends that)\n";
+        assert!(text.starts_with(first), "{text}");
+        assert!(
+            text.contains("MPI_Recv from 2, tag 9, MPI_COMM_WORLD"),
+            "{text}"
+        );
+        assert!(text.contains("halo.c:88 in exchange"), "{text}");
+        assert!(
+            text.contains("from 2, tag -1, MPI_COMM_WORLD (64 bytes)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("rank 1 waits for rank 2, which waits for rank 1"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn who_is_missing_is_named() {
         let all = [
             view("MPI_Barrier", barrier([2])),
@@ -374,7 +470,7 @@ mod tests {
             view("MPI_Wait", receive(3, 1)),
             None,
         ];
-        let text = Stuck::of(&all, Vec::new()).text();
+        let text = stuck(&all, Vec::new()).text();
         assert!(
             text.contains("rank 0 waits for rank 2, which waits in MPI_Wait"),
             "{text}"
@@ -415,7 +511,7 @@ mod tests {
         let all: Vec<_> = (0..40)
             .map(|rank| view("MPI_Recv", receive(rank + 1, 0)))
             .collect();
-        let text = Stuck::of(&all, Vec::new()).text();
+        let text = stuck(&all, Vec::new()).text();
         assert!(text.contains("and 24 more lines like these"), "{text}");
     }
 }
