@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What mpiexec says of a job in which nothing can move.
-const STUCK: &str = "the job is stuck";
+/// What mpiexec says of a job in which nothing can move, or some ranks cannot.
+const STUCK: [&str; 2] = ["the job is stuck", "stuck, whatever the others do"];
 
 pub struct Outcome {
     pub command: String,
@@ -206,8 +206,9 @@ impl Outcome {
                 return Err(format!("{found:?} is in stderr"));
             }
             // Whatever the program is for: no job that ends well is ever called stuck.
-            if code == 0 && self.stderr.contains(STUCK) {
-                return Err(format!("{STUCK:?} is in stderr, and the job went on"));
+            let said = STUCK.iter().find(|text| self.stderr.contains(**text));
+            if let Some(said) = said.filter(|_| code == 0) {
+                return Err(format!("{said:?} is in stderr, and the job went on"));
             }
         }
         Ok(())
