@@ -8,6 +8,7 @@ mod arrival;
 pub mod aside;
 pub mod attached;
 pub mod bsend;
+pub mod buffers_in_use;
 mod cancel;
 mod cells;
 mod contention;
