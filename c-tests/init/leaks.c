@@ -136,10 +136,10 @@ void leave_persistent(void)
 
 void leave_complete(void)
 {
-    static int data;
+    static int data, out;
     MPI_Request request;
     MPI(MPI_Irecv(&data, 1, MPI_INT, 0, 79, MPI_COMM_SELF, &request));
-    MPI(MPI_Send(&data, 1, MPI_INT, 0, 79, MPI_COMM_SELF));
+    MPI(MPI_Send(&out, 1, MPI_INT, 0, 79, MPI_COMM_SELF));
     if (is_clean)
         MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
