@@ -10,6 +10,7 @@ use oxmpi::comm;
 use oxmpi::datatype::{self, Buffer};
 use oxmpi::engine::buffers_in_use::{self, Life, Use, What};
 use oxmpi::error::{Error, Result};
+use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::pt2pt::complete::Completion;
 use oxmpi::pt2pt::{self, Mode, PROC_NULL, REQUEST_NULL, SENT, exchange, persistent};
 use oxmpi::variables::check::CHECK;
@@ -286,6 +287,7 @@ impl Check {
         if !self.looks {
             return Ok(());
         }
+        let _uncancelled = Uncancelled::begin();
         let wrong = match self.role {
             Role::Block | Role::Begin => {
                 self.uses = self.memory();
@@ -408,6 +410,7 @@ impl Check {
     #[cold]
     #[inline(never)]
     pub fn end(mut self, result: Result<()>) -> Result<()> {
+        let _uncancelled = Uncancelled::begin();
         let collected = match self.role {
             Role::Collective | Role::BeginCollective | Role::KeepCollective => {
                 buffers_in_use::collected()

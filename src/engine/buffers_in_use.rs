@@ -17,7 +17,7 @@ use crate::os::own_memory;
 use crate::sync::Ordering;
 use parking_lot::Mutex;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A buffer in more pieces is not looked at.
@@ -187,7 +187,7 @@ struct Held {
 
 #[derive(Default)]
 struct Registry {
-    held: HashMap<i32, Held>,
+    held: BTreeMap<i32, Held>,
     next: u64,
     /// The active uses: begin, number of the request and position there; end and handle.
     spans: BTreeMap<(usize, u64, usize), (usize, i32)>,
@@ -198,29 +198,31 @@ struct Registry {
 static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
 
 thread_local! {
-    /// What the collective operation that this thread begins does with memory.
+    /// What the collective operation that this thread begins does with memory. A thread that is ending has none.
     static COLLECTED: RefCell<Option<Vec<Use>>> = const { RefCell::new(None) };
 }
 
 /// The collective operation that this thread begins tells what it does.
 pub fn collect() {
-    COLLECTED.set(Some(Vec::new()));
+    let _ = COLLECTED.try_with(|collected| collected.replace(Some(Vec::new())));
 }
 
 /// What it has told; and no further one tells anything.
 pub fn collected() -> Vec<Use> {
-    COLLECTED.take().unwrap_or_default()
+    let collected = COLLECTED.try_with(RefCell::take);
+    collected.ok().flatten().unwrap_or_default()
 }
 
 /// Whether somebody wants to know.
 pub fn is_collecting() -> bool {
-    COLLECTED.with_borrow(Option::is_some)
+    let is = COLLECTED.try_with(|collected| collected.borrow().is_some());
+    is.unwrap_or(false)
 }
 
 /// See [`collect`].
 pub fn tell(uses: impl IntoIterator<Item = Option<Use>>) {
-    COLLECTED.with_borrow_mut(|collected| {
-        if let Some(all) = collected {
+    let _ = COLLECTED.try_with(|collected| {
+        if let Some(all) = &mut *collected.borrow_mut() {
             all.extend(uses.into_iter().flatten());
         }
     });
