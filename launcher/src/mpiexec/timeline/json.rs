@@ -74,10 +74,31 @@ fn leave(out: &mut dyn Write, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether it is below zero, and its size.
+struct Number(bool, u64);
+
+impl From<u64> for Number {
+    fn from(number: u64) -> Number {
+        Number(false, number)
+    }
+}
+
+impl From<u32> for Number {
+    fn from(number: u32) -> Number {
+        Number(false, number.into())
+    }
+}
+
+impl From<i32> for Number {
+    fn from(number: i32) -> Number {
+        Number(number < 0, number.unsigned_abs().into())
+    }
+}
+
 /// Pieces of an event: texts and numbers.
 trait Put {
     fn text(&mut self, text: &str) -> &mut Self;
-    fn number(&mut self, number: impl Into<i128>) -> &mut Self;
+    fn number(&mut self, number: impl Into<Number>) -> &mut Self;
     /// Nanoseconds as microseconds.
     fn micro(&mut self, nanoseconds: i64) -> &mut Self;
     /// A text as JSON has it.
@@ -91,12 +112,11 @@ impl Put for Vec<u8> {
         self
     }
 
-    fn number(&mut self, number: impl Into<i128>) -> &mut Self {
-        let number: i128 = number.into();
-        if number < 0 {
+    fn number(&mut self, number: impl Into<Number>) -> &mut Self {
+        let Number(is_negative, mut rest) = number.into();
+        if is_negative {
             self.push(b'-');
         }
-        let mut rest = number.unsigned_abs() as u64;
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {
