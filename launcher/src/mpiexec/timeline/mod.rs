@@ -197,7 +197,7 @@ impl Recorder {
     /// Writes records down. From half of the limit on, calls in a row that tell of no message become one; what is beyond the limit is counted.
     fn keep(&mut self, rank: u32, lane: u32, bytes: &mut Vec<u8>) -> io::Result<()> {
         let size = self.part.size();
-        if size > self.limit / 2 {
+        if size + bytes.len() as u64 > self.limit / 2 {
             self.records.clear();
             for words in bytes.as_chunks::<8>().0.as_chunks::<WORDS>().0 {
                 let record = Record::of_words(words.map(u64::from_ne_bytes));
@@ -214,10 +214,17 @@ impl Recorder {
                 bytes.extend(record.words().map(u64::to_ne_bytes).as_flattened());
             }
         }
-        if size + bytes.len() as u64 <= self.limit {
-            return self.part.put(Piece::Records, rank, lane, bytes);
+        // What fits of them, whole records.
+        let record = WORDS * 8;
+        let room = self.limit.saturating_sub(size) as usize / record * record;
+        let lost = bytes.split_off(room.min(bytes.len()));
+        if !bytes.is_empty() {
+            self.part.put(Piece::Records, rank, lane, bytes)?;
         }
-        let calls = bytes.as_chunks::<8>().0.as_chunks::<WORDS>().0.iter();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let calls = lost.as_chunks::<8>().0.as_chunks::<WORDS>().0.iter();
         let calls = calls.map(|words| Record::of_words(words.map(u64::from_ne_bytes)).calls());
         let lost: u64 = calls.sum();
         self.part
