@@ -136,10 +136,10 @@ void leave_persistent(void)
 
 void leave_complete(void)
 {
-    static int data;
+    static int data, out;
     MPI_Request request;
     MPI(MPI_Irecv(&data, 1, MPI_INT, 0, 79, MPI_COMM_SELF, &request));
-    MPI(MPI_Send(&data, 1, MPI_INT, 0, 79, MPI_COMM_SELF));
+    MPI(MPI_Send(&out, 1, MPI_INT, 0, 79, MPI_COMM_SELF));
     if (is_clean)
         MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
@@ -151,6 +151,48 @@ void leave_messages(void)
         MPI(MPI_Send(data, 2, MPI_INT, 0, 80, MPI_COMM_SELF));
         if (is_clean)
             MPI(MPI_Recv(data, 2, MPI_INT, 0, 80, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    }
+}
+
+/* One of each rank, from its neighbour: one line for all. */
+void leave_ring(void)
+{
+    static int data[6];
+    MPI_Request request;
+    MPI(MPI_Irecv(data, 3 + rank, MPI_INT, (rank + 1) % size, 82, MPI_COMM_WORLD, &request));
+    if (is_clean) {
+        MPI(MPI_Cancel(&request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
+/* Never complete, as the last rank takes no part. */
+void leave_collective(void)
+{
+    MPI_Request request;
+    if (!is_clean && rank < size - 1)
+        MPI(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+}
+
+void leave_buffer(void)
+{
+    static char memory[1000];
+    void *address;
+    int bytes;
+    MPI(MPI_Buffer_attach(memory, sizeof memory));
+    if (is_clean)
+        MPI(MPI_Buffer_detach(&address, &bytes));
+}
+
+void leave_port(void)
+{
+    char port[MPI_MAX_PORT_NAME], name[64];
+    snprintf(name, sizeof name, "oxmpi leaks %d", (int)getpid());
+    MPI(MPI_Open_port(MPI_INFO_NULL, port));
+    MPI(MPI_Publish_name(name, MPI_INFO_NULL, port));
+    if (is_clean) {
+        MPI(MPI_Unpublish_name(name, MPI_INFO_NULL, port));
+        MPI(MPI_Close_port(port));
     }
 }
 
@@ -200,5 +242,9 @@ int main(int argc, char **argv)
     leave_persistent();
     leave_complete();
     leave_messages();
+    leave_ring();
+    leave_collective();
+    leave_buffer();
+    leave_port();
     return finish();
 }

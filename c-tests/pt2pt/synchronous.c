@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         MPI_Request request;
         int flag = -1;
-        MPI(MPI_Issend(data, 10, MPI_BYTE, 1, 2000, MPI_COMM_WORLD, &request));
+        MPI(MPI_Issend(data + 100, 10, MPI_BYTE, 1, 2000, MPI_COMM_WORLD, &request));
         for (int i = 0; i < 200; i++) {
             MPI(MPI_Send(data, 100, MPI_BYTE, 1, 2001, MPI_COMM_WORLD));
             MPI(MPI_Recv(data, 100, MPI_BYTE, 1, 2001, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

@@ -17,7 +17,7 @@
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
 //! must. `on MPI_FILE_NULL` is for functions of files that are given no file, `on MPI_REQUEST_NULL` for those of requests and messages,
 //! whose communicator is not known before. An entry with `on` has a second copy of its body, apart, for calls that are recorded
-//! (docs/timeline.md).
+//! (docs/timeline.md) or checked (docs/checking.md).
 //! `entries!` makes several functions whose first arguments are the same.
 //! The types are those of `param` and `pointers`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
@@ -151,22 +151,54 @@ macro_rules! entry {
                 $argument, stringify!($argument));)*
             entry!(@may_run $object)?;
             const RECORDED: bool = $crate::threads::Class::$class.is_recorded();
-            if !RECORDED || !oxmpi::events::timeline::is_on() {
+            const COLLECTIVE: bool = matches!(
+                $crate::threads::Class::$class, $crate::threads::Class::Collective);
+            const ROLE: $crate::checked::Role =
+                $crate::checked::role_of(stringify!($name), COLLECTIVE);
+            const CHECKED: bool = !matches!(ROLE, $crate::checked::Role::Nothing);
+            let recorded = RECORDED && oxmpi::events::timeline::is_on();
+            let checked = CHECKED && $crate::checked::is_on();
+            if !recorded && !checked {
                 return body($($argument),*);
             }
+            #[allow(unused_imports)]
+            use $crate::checked::{Seen, SeenAnyhow, SeenWell};
             #[allow(unused_imports)]
             use $crate::timeline::{Noted, NotedAnyhow, NotedWell};
             static FUNCTION: oxmpi::events::timeline::Function =
                 oxmpi::events::timeline::Function::new(stringify!($name));
-            const COLLECTIVE: bool = matches!(
-                $crate::threads::Class::$class, $crate::threads::Class::Collective);
-            let mut call = $crate::timeline::Call::begin(
-                const { $crate::timeline::kind_of(stringify!($name), COLLECTIVE) });
-            $((&Noted($argument)).before(stringify!($argument), &mut call);)*
-            let result = body($($argument),*);
-            $((&Noted($argument)).after(&mut call);)*
-            call.end(&FUNCTION, result.is_ok());
-            result
+            let mut check = None;
+            if checked {
+                let check = check.insert($crate::checked::Check::begin(ROLE, stringify!($name)));
+                $((&Seen($argument)).before(stringify!($argument), check);)*
+                check.look()?;
+            }
+            let mut call = None;
+            if recorded {
+                let call = call.insert($crate::timeline::Call::begin(
+                    const { $crate::timeline::kind_of(stringify!($name), COLLECTIVE) }));
+                $((&Noted($argument)).before(stringify!($argument), call);)*
+            }
+            let instead = match &mut check {
+                Some(check) => check.instead(),
+                None => None,
+            };
+            let result = match instead {
+                Some(result) => result,
+                None => body($($argument),*),
+            };
+            if let Some(check) = &mut check {
+                check.returned(result.is_ok());
+                $((&Seen($argument)).after(check);)*
+            }
+            if let Some(mut call) = call {
+                $((&Noted($argument)).after(&mut call);)*
+                call.end(&FUNCTION, result.is_ok());
+            }
+            match check {
+                Some(check) => check.end(result),
+                None => result,
+            }
         }
     };
     (@unusual $function:ident () $binding:ident, $($argument:ident),*) => {

@@ -54,9 +54,9 @@ entry! {
 }
 
 entry! {
-    /// For tools that intercept it; the library itself does nothing at any level.
+    /// Switches the timeline, where there is one; else for tools that intercept it.
     None fn MPI_Pcontrol(level: Int) {
-        let _ = level;
+        oxmpi::events::timeline::switch(level.0 > 0);
         Ok(())
     }
 }

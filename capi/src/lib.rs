@@ -30,6 +30,7 @@ mod abi;
 mod addresses;
 mod attr;
 mod callback;
+mod checked;
 mod coll;
 mod comm;
 #[cfg(not(standard_abi))]

@@ -4,16 +4,19 @@
 //! Invariant: every call on a communicator has a number, the same on all ranks if they call in the same order, and its
 //! descriptions travel with a tag of that number: so calls of different forms are compared too.
 
-use super::args::CollArgs;
+use super::args::{CollArgs, ROOT};
 use super::context::CollContext;
 use super::packed::scratch;
 use super::team::Team;
 use super::{allgather, amounts};
 use crate::comm::Comm;
-use crate::datatype::Parts;
+use crate::datatype::{Buffer, Parts};
+use crate::engine::buffers_in_use::{self, Use};
 use crate::error::{Class, Error, Result};
 use crate::op::Op;
+use crate::sync::{AtomicU32, Ordering};
 use crate::variables::Variable;
+use crate::variables::check::CHECK;
 
 pub static CHECK_COLLECTIVES: Variable<bool> = Variable::new(
     "CHECK_COLLECTIVES",
@@ -45,9 +48,88 @@ struct Description {
     datatype: String,
 }
 
-/// The number of the next call on a communicator, if calls are compared.
-pub fn number(comm: &Comm) -> Option<u32> {
-    (CHECK_COLLECTIVES.get() && !comm.is_inter()).then(|| comm.next_check())
+/// What is done at each call: a set of these bits.
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+const COMPARES: u32 = 1;
+const BUFFERS: u32 = 2;
+
+/// Begins with what is set.
+pub fn begin() {
+    let compares = u32::from(CHECK_COLLECTIVES.get()) * COMPARES;
+    let buffers = u32::from(CHECK.get().buffers) * BUFFERS;
+    LOOKS.store(compares | buffers, Ordering::Relaxed);
+}
+
+/// The number of the next call on a communicator, if calls are compared. What memory it uses is told, if somebody wants to know.
+#[inline(always)]
+pub fn number(comm: &Comm, call: &CollArgs) -> Option<u32> {
+    match LOOKS.load(Ordering::Relaxed) {
+        0 => None,
+        looks => look(looks, comm, call),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look(looks: u32, comm: &Comm, call: &CollArgs) -> Option<u32> {
+    if looks & BUFFERS != 0 && buffers_in_use::is_collecting() {
+        buffers_in_use::tell(uses(comm, call));
+    }
+    (looks & COMPARES != 0 && !comm.is_inter()).then(|| comm.next_check())
+}
+
+/// What memory a call reads and writes at this rank.
+fn uses(comm: &Comm, call: &CollArgs) -> Vec<Option<Use>> {
+    let peers = comm.peers() as usize;
+    let read = |buffer: &Buffer| Use::of(&[*buffer], false);
+    let written = |buffer: &Buffer| Use::of(&[*buffer], true);
+    // In place the operand is where the result comes.
+    let both = |own: &Buffer, into: &Buffer| {
+        let in_place = into.begin().is_some() && own.begin() == into.begin();
+        vec![Use::of(&[*own], in_place), written(into)]
+    };
+    match call {
+        CollArgs::Barrier => Vec::new(),
+        CollArgs::Bcast { buffer, root } => {
+            let sends = match comm.is_inter() {
+                true => *root == ROOT,
+                false => *root == comm.rank(),
+            };
+            vec![Use::of(&[*buffer], !sends)]
+        }
+        CollArgs::Gather { own, parts, .. } => vec![
+            own.as_ref().and_then(read),
+            parts
+                .as_ref()
+                .and_then(|parts| Use::of_parts(parts, peers, true)),
+        ],
+        CollArgs::Scatter { parts, into, .. } => vec![
+            parts
+                .as_ref()
+                .and_then(|parts| Use::of_parts(parts, peers, false)),
+            into.as_ref().and_then(written),
+        ],
+        CollArgs::Allgather { own, parts } => vec![
+            own.as_ref().and_then(read),
+            Use::of_parts(parts, peers, true),
+        ],
+        CollArgs::Alltoall { out, into } => vec![
+            out.as_ref()
+                .and_then(|parts| Use::of_parts(parts, peers, false)),
+            Use::of_parts(into, peers, true),
+        ],
+        CollArgs::Reduce { own, into, .. }
+        | CollArgs::Allreduce { own, into, .. }
+        | CollArgs::ReduceScatter { own, into, .. }
+        | CollArgs::Scan { own, into, .. } => both(own, into),
+        CollArgs::Neighbors { receives, sends } => {
+            let buffers = |all: &[(i32, Buffer)]| all.iter().map(|one| one.1).collect::<Vec<_>>();
+            vec![
+                Use::of(&buffers(sends), false),
+                Use::of(&buffers(receives), true),
+            ]
+        }
+    }
 }
 
 /// Compares the calls of all ranks.

@@ -35,7 +35,7 @@ pub fn block<const KIND: u64>(comm: &Comm, function: &'static str, call: &CollAr
 /// As [`block`], of an operation that the program did not call itself and no record tells of.
 #[inline]
 pub(super) fn block_any(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
-    if let Some(number) = check::number(comm) {
+    if let Some(number) = check::number(comm, call) {
         let coll = CollContext::new(comm, function);
         block_on(check::agree(comm, &coll, number, call))?;
     }
@@ -209,6 +209,7 @@ impl Operation {
                 little => StagedIn::Shared(comm.staging.take_turn(little == Some(true))),
             },
         };
+        let number = check::number(comm, &call);
         Operation {
             comm,
             function,
@@ -217,7 +218,7 @@ impl Operation {
                 false => Args::Once(call),
             },
             tag: comm.next_operation(),
-            number: check::number(comm),
+            number,
             staged,
         }
     }

@@ -21,6 +21,7 @@ pub mod pack;
 mod pattern;
 mod places;
 mod predefined;
+mod ranges;
 mod scalar;
 mod scaled;
 mod signature;
@@ -32,6 +33,7 @@ pub use order::Order;
 #[cfg(test)]
 pub use pack::copies;
 pub use pack::{Buffer, MemoryKind, Parts, Scratch};
+pub use ranges::Range;
 pub use scalar::{Category, Scalar};
 pub use scaled::{leaf_of, scaled};
 pub use signature::{Element, Signature};

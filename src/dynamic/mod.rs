@@ -24,6 +24,7 @@ use crate::constructors;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::launch::Job;
+use crate::os::made;
 use crate::variables::{Listed, Variable};
 pub use command::Command;
 pub use connect::{accept, connect, join};
@@ -41,6 +42,9 @@ static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
 .with_aliases(&["MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT"]);
 /// What users can set about connections to other jobs.
 pub static VARIABLES: &[&dyn Listed] = &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS];
+
+/// What it is called in a list of what is left.
+const OPEN_PORT: &str = "open port";
 
 static JOB: OnceLock<(&'static Job, Compared)> = OnceLock::new();
 
@@ -90,14 +94,18 @@ pub fn open_port(info: &Info) -> Result<String> {
             }
         },
     };
-    port::open(addresses, number).map(|port| port.name.clone())
+    let name = port::open(addresses, number)?.name.clone();
+    made::note_named(OPEN_PORT, name.clone());
+    Ok(name)
 }
 
 /// MPI_Close_port.
 ///
 /// Errors: MPI_ERR_PORT, this process has no such port.
 pub fn close_port(name: &str) -> Result<()> {
-    port::close(name)
+    port::close(name)?;
+    made::forget_named(OPEN_PORT, name);
+    Ok(())
 }
 
 /// Takes back what this process has published, when it leaves the job.

@@ -8,13 +8,16 @@ use super::job;
 use super::name_folder::{Folder, Place};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
-use crate::os::addresses;
 use crate::os::process::Birth;
+use crate::os::{addresses, made};
 use parking_lot::Mutex;
 use std::path::PathBuf;
 
 /// Bytes of the longest service name; port names have this limit, too.
 const LONGEST: usize = 255;
+
+/// What it is called in a list of what is left.
+const PUBLISHED_NAME: &str = "published name";
 
 /// Names that this process has published and not taken back.
 static PUBLISHED: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -156,6 +159,7 @@ pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
         ),
         _ => {
             PUBLISHED.lock().push(service.to_owned());
+            made::note_named(PUBLISHED_NAME, service.to_owned());
             Ok(())
         }
     }
@@ -196,6 +200,7 @@ pub fn unpublish_name(service: &str, _info: &Info, _port: &str) -> Result<()> {
         );
     }
     PUBLISHED.lock().retain(|published| published != service);
+    made::forget_named(PUBLISHED_NAME, service);
     Place::own().remove_if_empty();
     Ok(())
 }

@@ -325,6 +325,7 @@ impl Engine {
         let answered = header.flags != 0 || (rts.eager as usize) < total;
         self.counted.eager += u64::from(!answered);
         self.counted.rendezvous += u64::from(answered);
+        self.counted.announced += total as u64;
         if answered {
             self.raise_rendezvous(Event::RendezvousBegun, index);
         }

@@ -12,6 +12,12 @@ pub struct Held {
     pub phase: Phase,
     pub tag: i32,
     pub context: u32,
+    /// The object that it is on.
+    pub owner: i32,
+    /// Rank in the communicator; negative: any.
+    pub peer: i32,
+    /// Of the message, or room for it.
+    pub bytes: u64,
 }
 
 /// The program's requests that there are.
@@ -31,6 +37,9 @@ pub fn requests() -> Vec<Held> {
             phase: request.phase,
             tag: request.tag,
             context: request.context,
+            owner: request.owner,
+            peer: request.peer,
+            bytes: request.buffer.len() as u64,
         }));
     });
     all

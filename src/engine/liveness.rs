@@ -266,9 +266,14 @@ impl Engine {
 
     /// The processes that the sends go to that complete together with a receive.
     pub fn partners(&mut self, index: Index) -> Vec<u32> {
-        let sends = self.sends(|send| is_partner(send, index));
+        let sends = self.partner_sends(index);
         let process = |send: &Index| self.requests.at(*send).process;
         sends.iter().map(process).collect()
+    }
+
+    /// The sends that complete together with a receive, and are not complete.
+    pub fn partner_sends(&mut self, index: Index) -> Vec<Index> {
+        self.sends(|send| is_partner(send, index))
     }
 
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.

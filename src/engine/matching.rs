@@ -325,6 +325,11 @@ impl Unexpected {
         self.lists.sequence
     }
 
+    /// Where that is counted.
+    pub fn ever_at(&self) -> &u64 {
+        &self.lists.sequence
+    }
+
     pub fn is_empty(&self) -> bool {
         self.lists.count == 0
     }

@@ -8,6 +8,7 @@ mod arrival;
 pub mod aside;
 pub mod attached;
 pub mod bsend;
+pub mod buffers_in_use;
 mod cancel;
 mod cells;
 mod contention;
@@ -57,6 +58,7 @@ pub use entry::{
 
 use crate::datatype;
 use crate::sync::{AtomicU8, AtomicU32, Ordering, guarded::Guarded};
+use crate::transport::counters::{self, Counted};
 pub use crate::transport::waits;
 use crate::transport::{ENGINES, Loss, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
@@ -183,15 +185,6 @@ impl Counts {
     };
 }
 
-/// What is counted on the way of a message: plain additions.
-#[derive(Default)]
-struct Counted {
-    eager: u64,
-    rendezvous: u64,
-    cancelled: u64,
-    spins: u64,
-}
-
 /// The present [`Counts`]; for threads that may call MPI. Zeros while MPI is not running.
 pub fn counts() -> Counts {
     let mut sum = Counts::NONE;
@@ -296,6 +289,7 @@ pub unsafe fn start(transport: Transport) {
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
+    enter_at(0).tell_counters(0);
 }
 
 /// Has a descriptor wake threads that sleep for the first engine. False: it cannot be watched.
@@ -343,6 +337,7 @@ pub fn activate(engines: u32) {
         let transport = enter().transport.for_engine(number as usize);
         *entry::slot(number) = Some(Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
+        enter_at(number).tell_counters(number as usize);
     }
     drop(one);
     // Threads that sleep do not listen to them yet.
@@ -410,6 +405,14 @@ impl Engine {
     #[cfg(test)]
     pub fn meet_process(&mut self, process: u32) {
         self.peers.of(process as usize);
+    }
+
+    /// Tells those who watch the process where this engine counts, which stays where it is.
+    fn tell_counters(&self, number: usize) {
+        let table = counters::tell(number, &self.counted, self.unexpected.ever_at());
+        if let Some(page) = own_page() {
+            page.counters.store(table, Ordering::Release);
+        }
     }
 
     fn add_counts(&self, sum: &mut Counts) {

@@ -104,6 +104,8 @@ static LISTENED: AtomicU32 = AtomicU32::new(0);
 pub static GATE: AtomicU32 = AtomicU32::new(0);
 /// In [`GATE`]: events wait.
 pub const WAIT: u32 = 1 << 16;
+/// In [`GATE`]: calls tell what memory they use ([`crate::engine`]'s buffers in use).
+pub const CHECKED: u32 = 1 << 18;
 
 /// The last number given out to something of the tool interface. Small ones are no addresses, and could be taken for
 /// constants.

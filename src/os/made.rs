@@ -38,6 +38,9 @@ struct Noted {
 
 static NOTED: Mutex<Option<Noted>> = Mutex::new(None);
 
+/// What has no handle: what it is, its name, and the place.
+static NAMED: Mutex<Vec<(&'static str, String, u32)>> = Mutex::new(Vec::new());
+
 /// From now on sites are noted.
 pub fn begin() {
     IS_NOTED.store(true, Ordering::Relaxed);
@@ -94,6 +97,31 @@ pub fn note(number: i32) {
     let noted = noted.get_or_insert_default();
     let site = noted.here();
     noted.of.insert(number, site);
+}
+
+/// The program makes something without a handle now: `what` in the singular.
+pub fn note_named(what: &'static str, name: String) {
+    if is_noted() {
+        let site = here();
+        NAMED.lock().push((what, name, site));
+    }
+}
+
+/// It is given back.
+pub fn forget_named(what: &'static str, name: &str) {
+    if is_noted() {
+        let mut named = NAMED.lock();
+        if let Some(at) = named.iter().position(|it| it.0 == what && it.1 == name) {
+            named.remove(at);
+        }
+    }
+}
+
+/// What was noted and not given back.
+pub fn named() -> Vec<(&'static str, String, Site)> {
+    let named = NAMED.lock().clone();
+    let of = |(what, name, number)| (what, name, site(number).unwrap_or_default());
+    named.into_iter().map(of).collect()
 }
 
 /// Where this was made, as far as it was noted.

@@ -13,7 +13,7 @@ use crate::engine::requests::{Kind, Phase};
 use crate::handle::{self, ObjectType};
 use crate::os::made::{self, Site};
 use crate::os::tell;
-use crate::pt2pt::signatures;
+use crate::pt2pt::{PROC_NULL, signatures};
 use crate::variables::check::CHECK;
 use crate::{attr, datatype, dynamic, errhandler, group, info, io, op, rma};
 use std::collections::BTreeMap;
@@ -50,13 +50,151 @@ pub fn report(world: Option<&Comm>, rank: u32) {
     }
 }
 
+/// A line of a list: equal ones of several ranks come together, whatever the partners and sizes of their messages are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Line {
+    before: String,
+    /// Of a message.
+    partners: Option<Partners>,
+    after: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Partners {
+    /// `to` or `from`.
+    word: String,
+    /// Ranks in ascending order; none: any.
+    ranks: Vec<usize>,
+    /// The least and the most of one.
+    bytes: (u64, u64),
+}
+
+impl Line {
+    fn of(text: String) -> Line {
+        Line {
+            before: text,
+            ..Line::default()
+        }
+    }
+
+    /// In one line of text, and back.
+    fn encode(&self) -> String {
+        let Some(partners) = &self.partners else {
+            return format!("{}\n", self.before);
+        };
+        let ranks: Vec<String> = partners.ranks.iter().map(usize::to_string).collect();
+        let (least, most) = partners.bytes;
+        format!(
+            "{}\t{}\t{}\t{least}\t{most}\t{}\n",
+            self.before,
+            partners.word,
+            ranks.join(","),
+            self.after
+        )
+    }
+
+    fn decode(text: &str) -> Line {
+        let parts: Vec<&str> = text.split('\t').collect();
+        let &[before, word, ranks, least, most, after] = parts.as_slice() else {
+            return Line::of(text.to_owned());
+        };
+        let number = |text: &str| text.parse().unwrap_or(0);
+        let ranks = ranks.split(',').filter_map(|rank| rank.parse().ok());
+        Line {
+            before: before.to_owned(),
+            partners: Some(Partners {
+                word: word.to_owned(),
+                ranks: ranks.collect(),
+                bytes: (number(least), number(most)),
+            }),
+            after: after.to_owned(),
+        }
+    }
+
+    /// Whether both say the same but for partners and sizes; then this one has those of both.
+    fn takes(&mut self, other: &Line) -> bool {
+        match (&mut self.partners, &other.partners) {
+            _ if self.before != other.before || self.after != other.after => false,
+            (None, None) => true,
+            (Some(own), Some(others)) if own.word == others.word => {
+                // Any rank stays any rank.
+                match own.ranks.is_empty() || others.ranks.is_empty() {
+                    true => own.ranks.clear(),
+                    false => own.ranks.extend(&others.ranks),
+                }
+                own.ranks.sort_unstable();
+                own.ranks.dedup();
+                own.bytes.0 = own.bytes.0.min(others.bytes.0);
+                own.bytes.1 = own.bytes.1.max(others.bytes.1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let Some(Partners { word, ranks, bytes }) = &self.partners else {
+            return self.before.clone();
+        };
+        let bytes = match bytes.0 == bytes.1 {
+            true => counted(bytes.0, "byte"),
+            false => format!("{} to {} bytes", bytes.0, bytes.1),
+        };
+        let ranks = match ranks.as_slice() {
+            [] => "any rank".to_owned(),
+            [one] => format!("rank {one}"),
+            _ => format!("ranks {}", in_words(ranks)),
+        };
+        format!("{}{bytes} {word} {ranks}{}", self.before, self.after)
+    }
+}
+
+/// What the last session of a process leaves: what communicates, for types and the like may be for a later one. Each rank tells its own.
+pub fn report_session(rank: u32) {
+    if !CHECK.get().leaks {
+        return;
+    }
+    let is_left = |handle: i32| {
+        let kind = handle::object_type(handle);
+        matches!(
+            kind,
+            Some(ObjectType::Comm | ObjectType::Win | ObjectType::File)
+        )
+    };
+    let text = lines_of(&refusal::take(), is_left).concat();
+    let text = together(&[(text, vec![rank as usize])]);
+    if !text.is_empty() {
+        tell(&format!("oxmpi: left in MPI_Session_finalize:\n{text}"));
+    }
+}
+
+/// At the end of a process, which has sessions open.
+pub fn report_sessions(rank: u32) {
+    if !CHECK.get().leaks {
+        return;
+    }
+    let is_session = |handle: &i32| handle::object_type(*handle) == Some(ObjectType::Session);
+    for handle in made::numbers().into_iter().filter(is_session) {
+        if live(handle).is_some() {
+            let site = made::of(handle).unwrap_or_default();
+            tell(&format!(
+                "oxmpi: rank {rank}: a session was not finalized, made by {} at {}\n",
+                site.function, site.place
+            ));
+        }
+    }
+}
+
 /// The lines of all ranks, each with the ranks that have it.
 fn together(texts: &[(String, Vec<usize>)]) -> String {
-    let mut lines: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut lines: Vec<(Line, Vec<usize>)> = Vec::new();
     for (text, ranks) in texts {
-        for line in text.lines() {
-            match lines.iter_mut().find(|(known, _)| *known == line) {
-                Some((_, all)) => all.extend(ranks),
+        for line in text.lines().map(Line::decode) {
+            match lines
+                .iter_mut()
+                .find_map(|(known, all)| known.takes(&line).then_some(all))
+            {
+                Some(all) => all.extend(ranks),
                 None => lines.push((line, ranks.clone())),
             }
         }
@@ -64,8 +202,9 @@ fn together(texts: &[(String, Vec<usize>)]) -> String {
     let mut text = String::new();
     for (line, mut ranks) in lines {
         ranks.sort_unstable();
+        ranks.dedup();
         let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-        let _ = writeln!(text, "  {word} {}: {line}", in_words(&ranks));
+        let _ = writeln!(text, "  {word} {}: {}", in_words(&ranks), line.in_words());
     }
     text
 }
@@ -83,34 +222,67 @@ fn in_words(ranks: &[usize]) -> String {
     text
 }
 
+/// What is left of one kind, made by one place: noun, what else tells it from others before and behind the partner of a message, the place.
+type Key = (String, String, String, Site);
+
 /// A line for each kind of thing and place that made it, those of which there are most first; then the messages.
 fn lines(refused: &[Group]) -> Vec<String> {
-    let mut counts: BTreeMap<(String, Site), usize> = BTreeMap::new();
+    lines_of(refused, |_| true)
+}
+
+fn lines_of(refused: &[Group], wanted: impl Fn(i32) -> bool) -> Vec<String> {
+    let mut counts: BTreeMap<Key, (usize, Option<Partners>)> = BTreeMap::new();
     for held in leftovers::requests() {
         let site = made::of(held.handle).unwrap_or_default();
-        let what = format!("request ({})", state(&held));
-        *counts.entry((what, site)).or_default() += 1;
+        let (before, partners, after) = state(&held);
+        let key = ("request".to_owned(), before, after, site);
+        let (count, all) = counts.entry(key).or_default();
+        *count += 1;
+        let mut line = Line {
+            partners: all.take(),
+            ..Line::default()
+        };
+        let other = Line {
+            partners,
+            ..Line::default()
+        };
+        *all = match line.takes(&other) {
+            true => line.partners,
+            false => other.partners,
+        };
     }
-    for handle in made::numbers() {
+    let mut add = |noun: &str, detail: String, site: Site| {
+        let key = (noun.to_owned(), detail, String::new(), site);
+        counts.entry(key).or_default().0 += 1;
+    };
+    for handle in made::numbers().into_iter().filter(|it| wanted(*it)) {
         if let Some(what) = live(handle) {
-            let site = made::of(handle).unwrap_or_default();
-            *counts.entry((what.to_owned(), site)).or_default() += 1;
+            add(what, String::new(), made::of(handle).unwrap_or_default());
         }
     }
+    for (what, name, site) in made::named() {
+        add(what, format!(" ({name})"), site);
+    }
     let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let line = |((what, site), count): ((String, Site), usize)| {
-        let (noun, state) = what.split_once(' ').unwrap_or((&what, ""));
+    counts.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    let line = |(key, (count, partners)): (Key, (usize, Option<Partners>))| {
+        let (noun, before, after, site) = key;
         let place = match (site.function.as_str(), site.place.as_str()) {
             ("", "") => "a place that is not known".to_owned(),
             ("", place) => place.to_owned(),
             (function, place) => format!("{function} at {place}"),
         };
-        let gap = if state.is_empty() { "" } else { " " };
-        format!(
-            "{}{gap}{state}, made by {place}\n",
-            counted(count as u64, noun)
-        )
+        let before = format!("{}{before}", counted(count as u64, &noun));
+        let after = format!("{after}, made by {place}");
+        let line = match partners {
+            None => Line::of(before + &after),
+            partners => Line {
+                before,
+                partners,
+                after,
+            },
+        };
+        line.encode()
     };
     let mut lines: Vec<String> = counts.into_iter().map(line).collect();
     lines.extend(messages(refused));
@@ -168,19 +340,49 @@ fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-fn state(held: &Held) -> String {
+/// What a request is: before the bytes and the partner of its message, these, and behind them.
+fn state(held: &Held) -> (String, Option<Partners>, String) {
     let state = match held.phase {
         Phase::Inactive => "inactive",
         Phase::Active => "not complete",
         Phase::Complete | Phase::Free => "complete, not waited for",
     };
+    let name = || {
+        let name = comm::name_of_context(held.context);
+        name.unwrap_or_else(|| "a freed communicator".to_owned())
+    };
     match held.kind {
         Kind::Send(_) | Kind::Receive => {
-            let name = comm::name_of_context(held.context);
-            let name = name.unwrap_or_else(|| "a freed communicator".to_owned());
-            format!("{state}; {}{name}", tag(held.tag))
+            let word = match held.kind {
+                Kind::Receive => "from",
+                _ => "to",
+            };
+            let prefix = match signatures::on() {
+                true => PREFIX as u64,
+                false => 0,
+            };
+            let bytes = held.bytes.saturating_sub(prefix);
+            let partners = Partners {
+                word: word.to_owned(),
+                ranks: usize::try_from(held.peer).into_iter().collect(),
+                bytes: (bytes, bytes),
+            };
+            let after = format!(", {}{})", tag(held.tag), name());
+            if held.peer == PROC_NULL {
+                return (
+                    format!(" ({state}; MPI_PROC_NULL{after}"),
+                    None,
+                    String::new(),
+                );
+            }
+            (format!(" ({state}; "), Some(partners), after)
         }
-        Kind::Task | Kind::General => state.to_owned(),
+        Kind::Task => {
+            let name = comm::find(held.owner).map(comm::Comm::title);
+            let name = name.map_or(String::new(), |name| format!("; {name}"));
+            (format!(" ({state}{name})"), None, String::new())
+        }
+        Kind::General => (format!(" ({state})"), None, String::new()),
     }
 }
 
@@ -251,6 +453,28 @@ mod tests {
         assert_eq!(
             together(&texts),
             "  ranks 0-2, 5: a\n  ranks 0-3, 5: b\n  rank 3: c\n"
+        );
+        let request = |ranks: &[usize], bytes| {
+            let line = Line {
+                before: "1 request (".to_owned(),
+                partners: Some(Partners {
+                    word: "from".to_owned(),
+                    ranks: ranks.to_vec(),
+                    bytes: (bytes, bytes),
+                }),
+                after: ", tag 7)".to_owned(),
+            };
+            line.encode()
+        };
+        let texts = [(request(&[1], 8), vec![0]), (request(&[0, 2], 16), vec![1])];
+        assert_eq!(
+            together(&texts),
+            "  ranks 0-1: 1 request (8 to 16 bytes from ranks 0-2, tag 7)\n"
+        );
+        let texts = [(request(&[], 1), vec![0]), (request(&[2], 1), vec![1])];
+        assert_eq!(
+            together(&texts),
+            "  ranks 0-1: 1 request (1 byte from any rank, tag 7)\n"
         );
         assert_eq!(together(&[]), "");
     }

@@ -15,17 +15,17 @@ pub mod settings;
 pub mod survival;
 
 use crate::attr;
-use crate::coll::{self, CollContext};
+use crate::coll::{self, CollContext, check};
 use crate::comm;
 use crate::connections;
 use crate::context_id;
 use crate::datatype::copying;
 use crate::dynamic;
 use crate::engine::waits::{Kind, Wait, Whom};
-use crate::engine::{self, Engine, Threads, refusal, wait};
+use crate::engine::{self, Engine, Threads, buffers_in_use, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::timeline::{self, Function, Moment, RECORDED};
-use crate::events::{self, GATE, WAIT};
+use crate::events::{self, CHECKED, GATE, WAIT};
 use crate::group::names;
 use crate::handle;
 use crate::info;
@@ -48,6 +48,7 @@ use crate::transport::ofi::{FABRIC, Fabric};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::transport::{self, State as PageState, Transport, World as PageWorld};
+use crate::variables::check::CHECK;
 use parking_lot::Mutex;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
@@ -114,7 +115,7 @@ static PROBE: AtomicU64 = AtomicU64::new(0);
 /// Where the process is now.
 #[inline]
 pub fn state() -> State {
-    match GATE.load(Ordering::Acquire) & !(WAIT | RECORDED) {
+    match GATE.load(Ordering::Acquire) & !(WAIT | RECORDED | CHECKED) {
         0 => State::NotInitialized,
         1 => State::Running,
         2 => State::Finalized,
@@ -127,14 +128,14 @@ pub fn is_running() -> bool {
     state() == State::Running
 }
 
-/// Whether communication is allowed, no event waits to be told and no call is recorded: one load, asked by every entry.
+/// Whether communication is allowed, no event waits to be told and no call is recorded or checked: one load, asked by every entry.
 #[inline(always)]
 pub fn is_running_and_quiet() -> bool {
     GATE.load(Ordering::Relaxed) == State::Running as u32
 }
 
 fn set_state(state: State) {
-    let change = |word| Some(word & (WAIT | RECORDED) | state as u32);
+    let change = |word| Some(word & (WAIT | RECORDED | CHECKED) | state as u32);
     // It never fails: there is always a new word.
     let _ = GATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
 }
@@ -283,6 +284,9 @@ fn end_session() -> Result<()> {
     if is_last {
         io::finish("MPI_Session_finalize");
         drain("MPI_Session_finalize", Engine::is_drained_but_for_withdrawn);
+        if let Some(job) = JOB.get() {
+            leftovers::report_session(job.rank);
+        }
         // What comes later begins without the process's buffer, as after MPI_Finalize.
         buffered::detach_all(|_| true)?;
     }
@@ -353,6 +357,10 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     launch::nodes::joined(&job.nodes);
     record(&job)?;
     signatures::begin();
+    check::begin();
+    if CHECK.get().buffers || CHECK.get().buffering {
+        buffers_in_use::begin();
+    }
     start_engine(&job, level)?;
     launch::wait_for_debugger(&job);
     names::set_own(job.id, job.size);
@@ -513,6 +521,9 @@ extern "C" fn exiting() {
         return;
     };
     page.set_exited();
+    if page.sessions.load(Ordering::Relaxed) > 0 && page.world() != PageWorld::Initialized {
+        leftovers::report_sessions(job.rank);
+    }
     if page.world() != PageWorld::Initialized {
         // There is nobody to tell of an error any more.
         let _ = job.finalize_at_exit();
@@ -577,10 +588,12 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         drain("MPI_Finalize", Engine::is_drained);
         refusal::refuse_all(false);
     }
-    if let Some(job) = JOB.get() {
+    // What is open in a session may go on: the last one tells.
+    if let Some(job) = JOB.get().filter(|_| is_last) {
         let all = comm::get(comm::WORLD).filter(|_| have_all_come);
         leftovers::report(all, job.rank);
     }
+    buffers_in_use::clear();
     if let Some(page) = page.filter(|_| have_all_come) {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
         page.clear_loss();

@@ -12,6 +12,7 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
     let Some(request) = engine.requests().get(index) else {
         return over();
     };
+    let only_sends = request.kind == requests::Kind::Receive && request.others == 0;
     let (owner, context, peer, tag) = (request.owner, request.context, request.peer, request.tag);
     let kind = match request.kind {
         requests::Kind::Receive => Kind::Receive,
@@ -26,6 +27,12 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
             return published::without_messages(context, owner, named);
         }
     };
+    // Of an exchange that has received, the send is what is waited for.
+    if only_sends && let Some(send) = engine.partner_sends(index).first().copied() {
+        drop(engine);
+        return self::request(send, named);
+    }
+    let request = engine.requests().at(index);
     let partners = match request.others {
         0 => Vec::new(),
         _ => engine.partners(index),

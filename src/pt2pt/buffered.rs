@@ -11,10 +11,23 @@ use crate::engine::wait::{Reason, until_in};
 use crate::engine::waits::{Kind, Wait, Whom};
 use crate::engine::{Engine, enter, in_use, requests, tasks};
 use crate::error::{Class, Result, fail};
+use crate::os::made;
 use parking_lot::Mutex;
 
 /// MPI_BUFFER_AUTOMATIC.
 pub const AUTOMATIC: usize = usize::MAX - 1;
+
+/// What it is called in a list of what is left.
+const ATTACHED_BUFFER: &str = "attached buffer";
+
+fn named(scope: Scope, memory: &Buffer) -> String {
+    let of = match scope {
+        Scope::Process => "of the process",
+        Scope::Comm(_) => "of a communicator",
+        Scope::Session(_) => "of a session",
+    };
+    format!("{of}, {} bytes", memory.len())
+}
 
 /// What a buffer is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +66,7 @@ pub fn attach(scope: Scope, memory: Option<Buffer>) -> Result<()> {
     }
     let automatic = memory.is_none();
     let memory = memory.unwrap_or_else(Buffer::empty);
+    made::note_named(ATTACHED_BUFFER, named(scope, &memory));
     let bsend = attached::open(BsendBuffer::of(memory, automatic));
     ATTACHED.lock().push(Attached {
         scope,
@@ -66,6 +80,14 @@ pub fn attach(scope: Scope, memory: Option<Buffer>) -> Result<()> {
 /// MPI_Buffer_detach and its kin: waits until its messages have left; address and size as they were attached, or
 /// `None` if there is no buffer.
 pub fn detach(scope: Scope) -> Result<Option<(usize, usize)>> {
+    if let Some(attached) = find(scope) {
+        made::forget_named(ATTACHED_BUFFER, &named(scope, &attached.memory));
+    }
+    detach_silently(scope)
+}
+
+/// As [`detach`], of what the program has left.
+fn detach_silently(scope: Scope) -> Result<Option<(usize, usize)>> {
     let Some(attached) = find(scope) else {
         return Ok(None);
     };
@@ -122,7 +144,7 @@ pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
             .map(|attached| attached.scope)
             .find(|scope| those(*scope));
         match next {
-            Some(scope) => detach(scope)?,
+            Some(scope) => detach_silently(scope)?,
             None => return Ok(()),
         };
     }

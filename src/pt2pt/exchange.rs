@@ -1,4 +1,4 @@
-//! Sending and receiving in one call.
+//! Sending and receiving in one call. `WAITS`: the send is done as a synchronous one, with `OXMPI_CHECK=buffering`.
 
 use super::outcome::Completion;
 use super::{Mode, PROC_NULL, engine_from, enter_to, envelope, finish, irecv, isend, key};
@@ -16,53 +16,65 @@ pub struct Half {
     pub tag: i32,
 }
 
+const fn mode<const WAITS: bool>() -> Mode {
+    match WAITS {
+        true => Mode::Synchronous,
+        false => Mode::Standard,
+    }
+}
+
 /// MPI_Sendrecv. Its error can be MPI_ERR_TRUNCATE.
-pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Completion {
-    match begin(send, receive, None, comm) {
+pub fn sendrecv<const WAITS: bool>(send: Half, receive: Half, comm: &Comm) -> Completion {
+    match begin::<WAITS>(send, receive, None, comm) {
         Ok(index) => finish("MPI_Sendrecv", index),
         Err(error) => Completion::failed(error),
     }
 }
 
 /// MPI_Sendrecv_replace.
-pub fn sendrecv_replace(
+pub fn sendrecv_replace<const WAITS: bool>(
     buffer: Buffer,
     dest: (i32, i32),
     source: (i32, i32),
     comm: &Comm,
 ) -> Completion {
-    match begin_replace(buffer, dest, source, comm) {
+    match begin_replace::<WAITS>(buffer, dest, source, comm) {
         Ok(index) => finish("MPI_Sendrecv_replace", index),
         Err(error) => Completion::failed(error),
     }
 }
 
 /// MPI_Isendrecv: one request for both.
-pub fn isendrecv(send: Half, receive: Half, comm: &Comm) -> Result<i32> {
+pub fn isendrecv<const WAITS: bool>(send: Half, receive: Half, comm: &Comm) -> Result<i32> {
     if send.peer == PROC_NULL {
         return irecv(receive.buffer, receive.peer, receive.tag, comm);
     }
     if receive.peer == PROC_NULL {
-        let mut request = isend(Mode::Standard, send.buffer, send.peer, send.tag, comm)?;
+        let mut request = isend(mode::<WAITS>(), send.buffer, send.peer, send.tag, comm)?;
         if request == requests::SENT {
             request = requests::RECEIVED_FROM_NOBODY;
         }
         return Ok(request);
     }
-    begin(send, receive, None, comm).map(requests::handle_of)
+    begin::<WAITS>(send, receive, None, comm).map(requests::handle_of)
 }
 
 /// MPI_Isendrecv_replace; destination and source are (rank, tag).
-pub fn isendrecv_replace(
+pub fn isendrecv_replace<const WAITS: bool>(
     buffer: Buffer,
     dest: (i32, i32),
     source: (i32, i32),
     comm: &Comm,
 ) -> Result<i32> {
-    begin_replace(buffer, dest, source, comm).map(requests::handle_of)
+    begin_replace::<WAITS>(buffer, dest, source, comm).map(requests::handle_of)
 }
 
-fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> Result<u32> {
+fn begin_replace<const WAITS: bool>(
+    buffer: Buffer,
+    dest: (i32, i32),
+    source: (i32, i32),
+    comm: &Comm,
+) -> Result<u32> {
     let mut copy = buffer.copied()?;
     let send = Half {
         buffer: Buffer::of_copy(&mut copy),
@@ -74,11 +86,16 @@ fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Co
         peer: source.0,
         tag: source.1,
     };
-    begin(send, receive, Some(copy), comm)
+    begin::<WAITS>(send, receive, Some(copy), comm)
 }
 
 /// Begins both; the receive's request completes when both are done.
-fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Result<u32> {
+fn begin<const WAITS: bool>(
+    send: Half,
+    receive: Half,
+    copy: Option<Box<[u8]>>,
+    comm: &Comm,
+) -> Result<u32> {
     let from = match receive.peer {
         PROC_NULL => 0,
         source => engine_from(comm, source, receive.tag)?,
@@ -100,7 +117,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         }
         return Ok(index);
     }
-    if engine.send_short(&envelope, &send.buffer) {
+    if !WAITS && engine.send_short(&envelope, &send.buffer) {
         return Ok(index);
     }
     let received = engine.requests().at(index);
@@ -123,7 +140,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
             owner: None,
         })),
         ..Request::new(
-            Kind::Send(Mode::Standard),
+            Kind::Send(mode::<WAITS>()),
             send.buffer,
             comm.handle,
             comm.context(),

@@ -140,6 +140,18 @@ fn send_short_of_several(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> b
     enter_shared_to(comm, tag).send_short(&envelope(comm, dest, tag), buffer)
 }
 
+/// MPI_Send that waits for its receive, with `OXMPI_CHECK=buffering`.
+///
+/// Errors: as [`send`].
+pub fn send_unbuffered(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
+    if dest == PROC_NULL {
+        return Ok(());
+    }
+    let mode = Mode::Synchronous;
+    let index = enter_to(comm, tag).send(mode, &envelope(comm, dest, tag), buffer);
+    finish(name_of(Mode::Standard), index).into_result()
+}
+
 #[inline(never)]
 fn send_long(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
     if mode == Mode::Buffered {

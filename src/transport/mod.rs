@@ -5,6 +5,7 @@
 //! trait objects: the compiler puts the short path into the caller.
 
 pub mod calls;
+pub mod counters;
 pub mod deaths;
 mod fabric;
 pub mod life;

@@ -58,6 +58,8 @@ pub struct Page {
     pub offers: Offers,
     /// Not zero when it wants to go on when other processes die (`process/survival.rs`).
     pub survives: AtomicU32,
+    /// Where it counts its messages (`transport/counters.rs`), in its own memory.
+    pub counters: AtomicU64,
     /// Of its communicators.
     pub calls: [Calls; COMMUNICATORS],
 }
@@ -86,6 +88,7 @@ pub const SHAPE: u64 = shape::combine(&[
         asked,
         offers,
         survives,
+        counters,
         calls,
     }),
 ]);

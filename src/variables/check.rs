@@ -9,6 +9,8 @@ pub struct Check {
     pub collectives: bool,
     pub signatures: bool,
     pub leaks: bool,
+    pub buffers: bool,
+    pub buffering: bool,
 }
 
 pub static CHECK: Variable<Check> = Variable::new(
@@ -17,19 +19,25 @@ pub static CHECK: Variable<Check> = Variable::new(
         collectives: false,
         signatures: false,
         leaks: false,
+        buffers: false,
+        buffering: false,
     },
     "Mistakes of the program that are looked for; each costs time. collectives: as OXMPI_CHECK_COLLECTIVES. signatures: as \
      OXMPI_CHECK_SIGNATURES. leaks: in MPI_Finalize a list of what the program has not freed or completed, with the places that made \
-     it, and of all messages that nobody received. all: all of them.",
+     it, and of all messages that nobody received. buffers: a send buffer that changes before its request is completed, and a receive \
+     buffer that has bytes of another one in use, fail. all: all of these. buffering: MPI_Send and its like wait for the receive, so that \
+     a program that relies on buffering gets stuck.",
 )
 .same_on_all();
 
 impl Check {
-    fn words(self) -> [(&'static str, bool); 3] {
+    fn words(self) -> [(&'static str, bool); 5] {
         [
             ("collectives", self.collectives),
             ("signatures", self.signatures),
             ("leaks", self.leaks),
+            ("buffers", self.buffers),
+            ("buffering", self.buffering),
         ]
     }
 }
@@ -44,8 +52,7 @@ impl Display for Check {
 }
 
 impl Value for Check {
-    const ALLOWED: &'static str =
-        "nothing, all, or some of collectives, signatures and leaks with commas between";
+    const ALLOWED: &'static str = "nothing, all, or some of collectives, signatures, leaks, buffers and buffering with commas between";
     /// A bit for each word.
     const KIND: Kind = Kind::Number;
 
@@ -56,11 +63,16 @@ impl Value for Check {
                 "collectives" => check.collectives = true,
                 "signatures" => check.signatures = true,
                 "leaks" => check.leaks = true,
+                "buffers" => check.buffers = true,
+                "buffering" => check.buffering = true,
+                // Programs that rely on buffering are many, and end with it.
                 "all" | "yes" | "true" | "on" | "1" => {
                     check = Check {
                         collectives: true,
                         signatures: true,
                         leaks: true,
+                        buffers: true,
+                        ..check
                     };
                 }
                 "nothing" | "no" | "false" | "off" | "0" | "" => {}
@@ -77,10 +89,12 @@ impl Value for Check {
 
     fn of_bits(bits: u64) -> Option<Check> {
         let is_set = |at: u32| bits >> at & 1 == 1;
-        (bits < 1 << 3).then(|| Check {
+        (bits < 1 << 5).then(|| Check {
             collectives: is_set(0),
             signatures: is_set(1),
             leaks: is_set(2),
+            buffers: is_set(3),
+            buffering: is_set(4),
         })
     }
 }
@@ -94,7 +108,12 @@ mod tests {
         for (text, shown, bits) in [
             ("leaks", "leaks", 4),
             ("Signatures, collectives", "collectives,signatures", 3),
-            ("all", "collectives,signatures,leaks", 7),
+            ("all", "collectives,signatures,leaks,buffers", 15),
+            (
+                "buffering,all",
+                "collectives,signatures,leaks,buffers,buffering",
+                31,
+            ),
             ("no", "nothing", 0),
             ("", "nothing", 0),
         ] {
@@ -103,6 +122,6 @@ mod tests {
             assert_eq!(Check::of_bits(bits), Some(check));
         }
         assert_eq!(Check::parse("leak"), None);
-        assert_eq!(Check::of_bits(8), None);
+        assert_eq!(Check::of_bits(32), None);
     }
 }

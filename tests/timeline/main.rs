@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         test("compressed", compressed),
         test("refusals", refusals),
         test("spawned", spawned),
+        test("switched_and_limited", switched_and_limited),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials);
     let _ = std::fs::remove_dir_all(&folder);
@@ -355,4 +356,61 @@ fn spawned(job: &Job) -> Result<(), Failed> {
         has(&text, name)?;
     }
     Ok(())
+}
+
+/// Calls between MPI_Pcontrol(0) and (1) are not there. Beyond half of the limit queries in a row are one slice.
+fn switched_and_limited(job: &Job) -> Result<(), Failed> {
+    let (mpiexec, program) = staged::compile("tool/timeline_switch.c", "timeline-switch")?;
+    for limit in ["400m", "20k"] {
+        let output = Command::new(&mpiexec)
+            .args(["-timeline", "switch.json", "-timeline-limit", limit])
+            .args(["-n", "2"])
+            .arg(&program)
+            .current_dir(&job.folder)
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(format!("{:?}: {said}", output.status).into());
+        }
+        let text = std::fs::read_to_string(job.folder.join("switch.json"))?;
+        let mut whole: Value = serde_json::from_str(&text)?;
+        let Value::Array(events) = whole["traceEvents"].take() else {
+            return Err("there are no events".into());
+        };
+        let timeline = Timeline { events, said };
+        let count = |name: &str| timeline.calls(name).iter().sum::<usize>();
+        if count("MPI_Sendrecv") != 10 || timeline.arrows("message")?.len() != 10 {
+            return Err(format!(
+                "{} calls and {} arrows, not 10",
+                count("MPI_Sendrecv"),
+                timeline.arrows("message")?.len()
+            )
+            .into());
+        }
+        let probes = count("MPI_Iprobe");
+        let all_are_there = probes == 40_000;
+        if all_are_there != (limit == "400m") {
+            return Err(
+                format!("{probes} slices of MPI_Iprobe with -timeline-limit {limit}").into(),
+            );
+        }
+        if !all_are_there {
+            let slices = timeline.of("X").filter(|it| calls_of(it) > 1.0);
+            if slices.count() == 0 {
+                return Err("no slice is of several calls".into());
+            }
+        }
+    }
+    let output = Command::new(&mpiexec)
+        .args(["-timeline-limit", "much", "-n", "1", "true"])
+        .output()?;
+    has(
+        &String::from_utf8_lossy(&output.stderr),
+        "-timeline-limit: 'much' is no number of bytes above 0, such as 200m",
+    )
+}
+
+/// How many calls a slice says that it is.
+fn calls_of(slice: &Value) -> f64 {
+    slice["args"]["calls"].as_f64().unwrap_or(1.0)
 }

@@ -6,6 +6,7 @@ use crate::param::*;
 use crate::pointers::*;
 use crate::types::*;
 use oxmpi::datatype::Buffer;
+use oxmpi::engine::buffers_in_use;
 use oxmpi::engine::epochs::InCallback;
 use oxmpi::errhandler::{self as errhandlers, Callback, Target};
 use oxmpi::error::{Class, Result};
@@ -48,7 +49,11 @@ entry! {
 
 entry! {
     CommIo fn MPIX_Request_is_complete(request: Request) -> Logical {
-        Logical(matches!(get_status::get_status(request.0), Ok(Some(_))).into())
+        let is_complete = matches!(get_status::get_status(request.0), Ok(Some(_)));
+        if is_complete {
+            buffers_in_use::forget_complete(request.0);
+        }
+        Logical(is_complete.into())
     }
 }
 

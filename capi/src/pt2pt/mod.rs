@@ -1,6 +1,6 @@
 //! Point-to-point communication, chapter 3.
 
-mod arguments;
+pub mod arguments;
 mod buffer;
 mod completion;
 mod probe;

@@ -91,12 +91,12 @@ entries! {
     CommIo fn MPI_Sendrecv[_c](status: Out<Status>) {
         status.not_null()?;
         let (send, receive, comm) = halves()?;
-        status.finish(exchange::sendrecv(send, receive, comm))
+        status.finish(exchange::sendrecv::<false>(send, receive, comm))
     }
     CommIo fn MPI_Isendrecv[_c](request: Out<Request>) {
         request.not_null()?;
         let (send, receive, comm) = halves()?;
-        request.set(Request(exchange::isendrecv(send, receive, comm)?))
+        request.set(Request(exchange::isendrecv::<false>(send, receive, comm)?))
     }
 }
 
@@ -110,12 +110,12 @@ entries! {
     CommIo fn MPI_Sendrecv_replace[_c](status: Out<Status>) {
         status.not_null()?;
         let (buffer, to, from, comm) = decoded()?;
-        status.finish(exchange::sendrecv_replace(buffer, to, from, comm))
+        status.finish(exchange::sendrecv_replace::<false>(buffer, to, from, comm))
     }
     CommIo fn MPI_Isendrecv_replace[_c](request: Out<Request>) {
         request.not_null()?;
         let (buffer, to, from, comm) = decoded()?;
-        request.set(Request(exchange::isendrecv_replace(buffer, to, from, comm)?))
+        request.set(Request(exchange::isendrecv_replace::<false>(buffer, to, from, comm)?))
     }
 }
 

@@ -126,6 +126,22 @@ fn positive(text: &str) -> Result<u32, String> {
     }
 }
 
+/// A number of bytes, with k, m or g for 2^10, 2^20 and 2^30.
+fn bytes_of(option: &str, text: &str) -> Result<u64, String> {
+    let small = text.to_ascii_lowercase();
+    let (digits, shift) = match small.strip_suffix(['k', 'm', 'g']) {
+        Some(digits) if small.ends_with('k') => (digits, 10),
+        Some(digits) if small.ends_with('m') => (digits, 20),
+        Some(digits) => (digits, 30),
+        None => (small.as_str(), 0),
+    };
+    let number: Option<u64> = digits.parse().ok().filter(|number| *number > 0);
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or(format!(
+        "-{option}: '{text}' is no number of bytes above 0, such as 200m"
+    ))
+}
+
 /// A time limit in seconds; 0 and -1 mean none.
 pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

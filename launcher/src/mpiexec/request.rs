@@ -155,6 +155,8 @@ pub struct Request {
     pub report_pid: Option<String>,
     /// Where the timeline goes.
     pub timeline: Option<String>,
+    /// What each host writes of it at most, bytes.
+    pub timeline_limit: Option<u64>,
     pub do_not_launch: bool,
     pub print_protocols: bool,
     /// Options that change nothing, with the reason.

@@ -9,6 +9,8 @@ use super::{balance, descendants};
 use oxmpi::launch::names;
 use oxmpi::os::memory::Mapping;
 use oxmpi::os::process::open_of;
+use oxmpi::sync::Ordering;
+use oxmpi::transport::counters::{self, Sum};
 use oxmpi::transport::layout::Segment;
 use rustix::termios::{isatty, tcgetwinsize};
 use std::collections::BTreeMap;
@@ -28,12 +30,15 @@ const FEWEST_LOOKS: usize = 4;
 const LATE: u32 = 25;
 const WAITING: u32 = 50;
 
-const HEADINGS: [&str; 14] = [
+const HEADINGS: [&str; 17] = [
     "rank",
     "pid",
     "state",
     "waits %",
     "cpu %",
+    "messages/s",
+    "MB/s",
+    "unexpected/s",
     "waits in",
     "peer",
     "tag",
@@ -43,6 +48,21 @@ const HEADINGS: [&str; 14] = [
     "unexpected",
     "sending",
     "",
+];
+
+/// Where a terminal is too narrow for all columns, these go, the first one first.
+const LEAST_WANTED: [&str; 11] = [
+    "pid",
+    "sending",
+    "posted",
+    "unexpected",
+    "communicator",
+    "tag",
+    "unexpected/s",
+    "cpu %",
+    "for",
+    "MB/s",
+    "messages/s",
 ];
 
 /// What a process's environment says of its place.
@@ -63,6 +83,43 @@ struct Line {
     waits: u32,
     /// Of one processor.
     busy: u32,
+    /// What it has sent and met since the last time; `None`: its memory cannot be read.
+    counted: Option<Rates>,
+}
+
+/// In a second.
+#[derive(Clone, Copy)]
+struct Rates {
+    messages: f64,
+    /// 10^6, of messages that are announced.
+    megabytes: f64,
+    unexpected: f64,
+}
+
+impl Rates {
+    fn of(before: Option<Sum>, now: Option<Sum>, seconds: f64) -> Option<Rates> {
+        let (before, now) = (before?, now?);
+        let rate = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
+        Some(Rates {
+            messages: rate(before.messages, now.messages),
+            megabytes: rate(before.bytes, now.bytes) / 1e6,
+            unexpected: rate(before.unexpected, now.unexpected),
+        })
+    }
+}
+
+/// Three digits, in thousands and millions.
+fn short(value: f64) -> String {
+    let (value, unit) = match value {
+        1e9.. => (value / 1e9, "G"),
+        1e6.. => (value / 1e6, "M"),
+        1e3.. => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    match value < 10.0 && value > 0.0 {
+        true => format!("{value:.1}{unit}"),
+        false => format!("{value:.0}{unit}"),
+    }
 }
 
 /// Shows the job until it ends; the exit code.
@@ -94,6 +151,7 @@ pub fn run(words: &[String]) -> Result<i32, String> {
     let ranks: Vec<Rank> = places.iter().map(rank_of).collect();
     let (size, period) = (first.size, Duration::from_secs_f64(period));
     let mut busy = times(&ranks, &segment);
+    let mut counted = counts(&ranks, &segment);
     loop {
         let begin = Instant::now();
         let looks = (ALL_LOOKS / ranks.len()).clamp(FEWEST_LOOKS, LOOKS);
@@ -108,6 +166,7 @@ pub fn run(words: &[String]) -> Result<i32, String> {
             thread::sleep(until.saturating_sub(begin.elapsed()));
         }
         let now = times(&ranks, &segment);
+        let counted_now = counts(&ranks, &segment);
         let spent = begin.elapsed().as_secs_f64();
         let hundredths = rustix::param::clock_ticks_per_second() as f64 * spent / 100.0;
         let lines = rows.into_iter().zip(&ranks).enumerate();
@@ -117,9 +176,10 @@ pub fn run(words: &[String]) -> Result<i32, String> {
                 rank: rank.world,
                 waits: waits[at] * 100 / looks as u32,
                 busy: (now[at].saturating_sub(busy[at]) as f64 / hundredths) as u32,
+                counted: Rates::of(counted[at], counted_now[at], spent),
             })
             .collect();
-        busy = now;
+        (busy, counted) = (now, counted_now);
         if !fs::exists(format!("/proc/{}", first.keeper)).unwrap_or(false) {
             return Ok(0);
         }
@@ -131,6 +191,18 @@ pub fn run(words: &[String]) -> Result<i32, String> {
 fn times(ranks: &[Rank], segment: &Segment<'_>) -> Vec<u64> {
     let time = |rank: &Rank| balance::ticks_of(rank.mpi_pid(segment)).unwrap_or(0);
     ranks.iter().map(time).collect()
+}
+
+/// What they have counted.
+fn counts(ranks: &[Rank], segment: &Segment<'_>) -> Vec<Option<Sum>> {
+    let count = |rank: &Rank| {
+        let page = &segment.rank(rank.seat).status;
+        match page.counters.load(Ordering::Acquire) {
+            0 => None,
+            table => counters::read(rank.mpi_pid(segment), table),
+        }
+    };
+    ranks.iter().map(count).collect()
 }
 
 /// The ranks of this host of the job whose mpiexec this is, or one of its processes.
@@ -231,16 +303,32 @@ fn render(mut lines: Vec<Line>, size: usize, (width, height): (usize, usize)) ->
         let mut cells = table::cells_of(line.rank, &line.row).to_vec();
         cells.insert(3, line.waits.to_string());
         cells.insert(4, line.busy.to_string());
+        let rates = line
+            .counted
+            .map(|it| [it.messages, it.megabytes, it.unexpected]);
+        for at in 0..3 {
+            let text = rates.map_or_else(|| "-".to_owned(), |rates| short(rates[at]));
+            cells.insert(5 + at, text);
+        }
         let late = line.waits < LATE && waiting > 0 && line.row.state != "after MPI_Finalize";
         cells.push(if late { "<- others wait" } else { "" }.to_owned());
         table.push(cells);
     }
-    let widths: Vec<usize> = (0..HEADINGS.len())
+    let mut widths: Vec<usize> = (0..HEADINGS.len())
         .map(|column| {
             let cells = table.iter().map(|row| row[column].chars().count());
             cells.max().unwrap_or(0)
         })
         .collect();
+    for least in LEAST_WANTED {
+        if widths.iter().map(|width| width + 2).sum::<usize>() <= width.saturating_add(2) {
+            break;
+        }
+        if let Some(at) = table[0].iter().position(|heading| heading == least) {
+            table.iter_mut().for_each(|row| drop(row.remove(at)));
+            widths.remove(at);
+        }
+    }
     for row in &table {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
@@ -273,6 +361,15 @@ mod tests {
             rank,
             waits,
             busy: 99,
+            counted: Rates::of(
+                Some(Sum::default()),
+                Some(Sum {
+                    messages: 2_500_000,
+                    bytes: 500_000_000,
+                    unexpected: 0,
+                }),
+                1.0,
+            ),
         }
     }
 
@@ -287,6 +384,24 @@ mod tests {
         );
         assert!(lines[2].starts_with("2 ") && lines[2].ends_with("<- others wait"));
         assert!(lines[3].starts_with("0 ") && !lines[3].contains("<-"));
+    }
+
+    #[test]
+    fn rates_are_short_and_a_narrow_terminal_has_the_most_wanted() {
+        assert_eq!(
+            [0.0, 0.25, 7.0, 999.0, 12_345.0, 2.5e6, 3e10].map(short),
+            ["0", "0.2", "7.0", "999", "12k", "2.5M", "30G"]
+        );
+        let lines = || (0..2).map(|rank| line(rank, 50)).collect();
+        let wide = render(lines(), 2, (300, 24));
+        for text in ["messages/s", "2.5M", "500", "communicator", "pid"] {
+            assert!(wide.contains(text), "{text}: {wide}");
+        }
+        let narrow = render(lines(), 2, (60, 24));
+        for text in ["messages/s", "waits %", "state"] {
+            assert!(narrow.contains(text), "{text}: {narrow}");
+        }
+        assert!(!narrow.contains("pid") && !narrow.contains("communicator"));
     }
 
     #[test]

@@ -130,6 +130,8 @@ impl Kind {
 
 /// `extra` of a call that has received: `peer` and `tag` are the message's.
 pub const HAS_RECEIVED: i32 = 1;
+/// `context` of several calls in a row that mpiexec has made one slice of: `bytes` is their number.
+pub const TOGETHER: u32 = u32::MAX;
 /// No peer, and no `extra`.
 pub const NONE: i32 = -1;
 
@@ -166,6 +168,44 @@ impl Record {
             pair(self.context, self.extra as u32),
             self.bytes.min(LOW) | kind << 48,
         ]
+    }
+
+    /// Whether it tells of no message: of a query or a completion.
+    fn is_plain(&self) -> bool {
+        matches!(self.kind, Kind::Other | Kind::Complete)
+            && self.function < about::RECEIVED
+            && !self.failed
+    }
+
+    /// Makes one record of this and the next one of its lane, if both are calls of one function that tell of no message.
+    pub fn takes(&mut self, next: &Record) -> bool {
+        let is_same = self.function == next.function && self.kind == next.kind;
+        if !is_same || !self.is_plain() || !next.is_plain() {
+            return false;
+        }
+        let calls = |record: &Record| match record.context {
+            TOGETHER => record.bytes,
+            _ => 1,
+        };
+        let end = (next.begin + next.duration).max(self.begin + self.duration);
+        *self = Record {
+            duration: end - self.begin,
+            context: TOGETHER,
+            bytes: calls(self) + calls(next),
+            peer: NONE,
+            tag: NONE,
+            extra: NONE,
+            ..*self
+        };
+        true
+    }
+
+    /// How many calls it stands for.
+    pub fn calls(&self) -> u64 {
+        match self.is_plain() && self.context == TOGETHER {
+            true => self.bytes,
+            false => 1,
+        }
     }
 
     pub fn of_words(words: [u64; WORDS]) -> Record {
@@ -212,6 +252,26 @@ mod tests {
         };
         assert_eq!(Record::of_words(long.words()).duration, LOW);
         assert_eq!(Record::of_words(long.words()).function, about::SLEPT);
+    }
+
+    #[test]
+    fn calls_without_messages_come_together() {
+        let call = |function, kind, begin| Record {
+            begin,
+            duration: 2,
+            function,
+            kind,
+            ..Record::default()
+        };
+        let mut test = call(7, Kind::Complete, 10);
+        assert!(test.takes(&call(7, Kind::Complete, 13)));
+        assert!(test.takes(&call(7, Kind::Complete, 20)));
+        assert_eq!((test.begin, test.duration, test.calls()), (10, 12, 3));
+        assert_eq!(Record::of_words(test.words()), test);
+        assert!(!test.takes(&call(8, Kind::Complete, 30)));
+        assert!(!test.takes(&call(about::RECEIVED, Kind::Other, 30)));
+        let mut send = call(7, Kind::Send, 10);
+        assert!(!send.takes(&call(7, Kind::Send, 20)) && send.calls() == 1);
     }
 
     #[test]

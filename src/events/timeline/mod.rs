@@ -107,6 +107,17 @@ pub fn begin(fd: BorrowedFd<'_>, seat: usize) -> io::Result<()> {
     Ok(())
 }
 
+/// MPI_Pcontrol: calls are recorded from now on, or no more. Nothing without a timeline.
+pub fn switch(on: bool) {
+    if TIMELINE.get().is_none() {
+        return;
+    }
+    match on {
+        true => GATE.fetch_or(RECORDED, Ordering::Relaxed),
+        false => GATE.fetch_and(!RECORDED, Ordering::Relaxed),
+    };
+}
+
 /// Which events are written down.
 pub(super) fn events() -> u32 {
     match is_on() {
@@ -188,6 +199,9 @@ pub fn await_one() {
 
 /// A receive has completed; `handle` is 0 where the call blocks.
 pub fn received(handle: i32, source: i32, tag: i32, context: u32, bytes: u64) {
+    if !is_on() {
+        return;
+    }
     if handle == 0 && matches!(RECEIVING.get(), Receiving::Awaited) {
         return RECEIVING.set(Receiving::Received {
             source,
@@ -293,7 +307,11 @@ pub(super) fn happened(event: Event, values: &Values) {
     let now = now();
     let begin = match event {
         Event::SleepBegun => return ASLEEP.set(now),
-        Event::SleepEnded => ASLEEP.replace(0),
+        // 0: it was switched on meanwhile.
+        Event::SleepEnded => match ASLEEP.replace(0) {
+            0 => return,
+            begin => begin,
+        },
         _ => 0,
     };
     let record = match begin {

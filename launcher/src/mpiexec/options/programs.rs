@@ -89,7 +89,7 @@ pub const WHAT: &[Choice] = &[
     choice(
         &["check_mpi", "check-mpi"],
         No,
-        "look for mistakes: collective calls and types of messages that differ between ranks, and what is not freed or received at the end (OXMPI_CHECK=all)",
+        "look for mistakes: collective calls and types of messages that differ between ranks, buffers that change or overlap while they are in use, and what is not freed or received at the end (OXMPI_CHECK=all)",
         |parsing, _| {
             let check = ("OXMPI_CHECK".into(), "all".into());
             parsing.request.set.push(check);

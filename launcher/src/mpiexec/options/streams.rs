@@ -1,7 +1,7 @@
 //! Input and output of the ranks, and what mpiexec tells.
 
 use super::Takes::{None as No, One};
-use super::{Choice, choice, list, seconds};
+use super::{Choice, bytes_of, choice, list, seconds};
 use crate::mpiexec::request::{Deadlock, Label, OutputFolder, Parsing, StandardInput};
 use crate::mpiexec::survival;
 
@@ -136,6 +136,15 @@ pub const WATCHING: &[Choice] = &[
         "write what each rank calls, and its messages, to FILE, for https://ui.perfetto.dev (.gz: compressed), and print where time went",
         |parsing, given| {
             parsing.request.timeline = Some(given[0].clone());
+            Ok(())
+        },
+    ),
+    choice(
+        &["timeline-limit"],
+        One("SIZE"),
+        "what each host records for the timeline at most, with k, m or g (400m); from half of it on, calls in a row that tell of no message are one",
+        |parsing, given| {
+            parsing.request.timeline_limit = Some(bytes_of("timeline-limit", &given[0])?);
             Ok(())
         },
     ),

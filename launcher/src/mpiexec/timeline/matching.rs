@@ -181,8 +181,7 @@ impl Gathered {
             _ => {}
         }
         self.origin = Some(self.origin.map_or(begin, |origin| origin.min(begin)));
-        self.profile
-            .called(rank, record.function, (begin, end), record.bytes);
+        self.profile.called(rank, record, (begin, end));
         if let Some(open) = self.open.get_mut(&(rank, lane)) {
             let received = std::mem::take(open);
             for one in received {

@@ -14,8 +14,8 @@ use super::complain;
 use super::plan::Plan;
 use clock::Clock;
 use oxmpi::events::timeline::layout::{
-    COUNTER_AT, HEAD_WORDS, LANES, MAGIC, MAGIC_AT, NAME_BYTES, NAMES_AT, RANK_BYTES, SLOTS, WORDS,
-    head, name, slot,
+    COUNTER_AT, HEAD_WORDS, LANES, MAGIC, MAGIC_AT, NAME_BYTES, NAMES_AT, RANK_BYTES, Record,
+    SLOTS, WORDS, head, name, slot,
 };
 use oxmpi::os::{memory, ticks_are_steady};
 use oxmpi::sync::{AtomicU32, Ordering};
@@ -34,7 +34,7 @@ use std::time::Duration;
 
 /// How often lanes are emptied: at a million records a second one is full after 13 of these.
 const PERIOD: Duration = Duration::from_millis(10);
-/// What a host writes at most, bytes: ten million records, whose JSON is four times as much.
+/// What a host writes at most, bytes, unless `-timeline-limit` says it: ten million records, whose JSON is four times as much.
 const LIMIT: u64 = 400 << 20;
 
 /// What the ranks of this process are told: descriptor and inode.
@@ -65,6 +65,9 @@ pub struct Recorder {
     ranks: Vec<u32>,
     part: Part,
     place: u32,
+    /// Bytes.
+    limit: u64,
+    records: Vec<Record>,
 }
 
 /// The thread that empties the lanes.
@@ -98,6 +101,8 @@ pub fn begin(plan: &Plan) -> Result<Option<Recorder>, String> {
         ranks,
         part,
         place: plan.place,
+        limit: plan.request.timeline_limit.unwrap_or(LIMIT),
+        records: Vec::new(),
     }))
 }
 
@@ -177,23 +182,53 @@ impl Recorder {
                 let to_end = SLOTS as u64 - read % SLOTS as u64;
                 let count = (written - read).min(to_end);
                 let size = count as usize * WORDS * 8;
-                if self.part.size() + size as u64 <= LIMIT {
-                    bytes.resize(size, 0);
-                    let at = Self::at(seat, slot(lane, read));
-                    self.memory.read_exact_at(&mut bytes, at)?;
-                    let rank = self.ranks[seat];
-                    self.part.put(Piece::Records, rank, lane as u32, &bytes)?;
-                } else {
-                    let rank = self.ranks[seat];
-                    self.part
-                        .put(Piece::Dropped, rank, lane as u32, &count.to_le_bytes())?;
-                }
+                bytes.resize(size, 0);
+                let at = Self::at(seat, slot(lane, read));
+                self.memory.read_exact_at(&mut bytes, at)?;
+                self.keep(self.ranks[seat], lane as u32, &mut bytes)?;
                 read += count;
                 let at = Self::at(seat, head.read);
                 self.memory.write_all_at(&read.to_ne_bytes(), at)?;
             }
         }
         Ok(())
+    }
+
+    /// Writes records down. From half of the limit on, calls in a row that tell of no message become one; what is beyond the limit is counted.
+    fn keep(&mut self, rank: u32, lane: u32, bytes: &mut Vec<u8>) -> io::Result<()> {
+        let size = self.part.size();
+        if size + bytes.len() as u64 > self.limit / 2 {
+            self.records.clear();
+            for words in bytes.as_chunks::<8>().0.as_chunks::<WORDS>().0 {
+                let record = Record::of_words(words.map(u64::from_ne_bytes));
+                let taken = self
+                    .records
+                    .last_mut()
+                    .is_some_and(|last| last.takes(&record));
+                if !taken {
+                    self.records.push(record);
+                }
+            }
+            bytes.clear();
+            for record in &self.records {
+                bytes.extend(record.words().map(u64::to_ne_bytes).as_flattened());
+            }
+        }
+        // What fits of them, whole records.
+        let record = WORDS * 8;
+        let room = self.limit.saturating_sub(size) as usize / record * record;
+        let lost = bytes.split_off(room.min(bytes.len()));
+        if !bytes.is_empty() {
+            self.part.put(Piece::Records, rank, lane, bytes)?;
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let calls = lost.as_chunks::<8>().0.as_chunks::<WORDS>().0.iter();
+        let calls = calls.map(|words| Record::of_words(words.map(u64::from_ne_bytes)).calls());
+        let lost: u64 = calls.sum();
+        self.part
+            .put(Piece::Dropped, rank, lane, &lost.to_le_bytes())
     }
 
     /// Writes down what is not in the lanes: names, and how many records were dropped.
@@ -252,7 +287,7 @@ impl Recording {
 /// Makes the file of the parts; the summary.
 fn write(file: &Path, parts: &mut [Part], ranks: usize) -> io::Result<String> {
     let known = matching::Known::of(parts, ranks)?;
-    let out = BufWriter::with_capacity(1 << 20, File::create(file)?);
+    let out = BufWriter::with_capacity(1 << 18, File::create(file)?);
     if file.extension().is_some_and(|extension| extension == "gz") {
         let mut out = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
         json::write(&mut out, parts, &known)?;

@@ -1,5 +1,6 @@
 //! What calls have taken, by rank and function.
 
+use oxmpi::events::timeline::layout::Record;
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Clone, Copy, Default)]
@@ -20,11 +21,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    pub fn called(&mut self, rank: u32, function: u16, (begin, end): (i64, i64), bytes: u64) {
-        let sum = self.calls.entry((rank, function)).or_default();
-        sum.calls += 1;
+    pub fn called(&mut self, rank: u32, record: &Record, (begin, end): (i64, i64)) {
+        let sum = self.calls.entry((rank, record.function)).or_default();
+        let calls = record.calls();
+        sum.calls += calls;
         sum.time += end - begin;
-        sum.bytes += bytes;
+        sum.bytes += if calls > 1 { 0 } else { record.bytes };
         let span = self.spans.entry(rank).or_insert((begin, end));
         *span = (span.0.min(begin), span.1.max(end));
     }
