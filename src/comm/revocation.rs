@@ -9,7 +9,7 @@
 //! still on its way, no message and no word, is ever taken for that of another communicator.
 
 use super::agreements::news_key;
-use super::{Comm, TABLE, for_each, me};
+use super::{Comm, TABLE, for_each, for_each_freed, me};
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
 use crate::engine::{self, failures, liveness, tasks, wait};
@@ -70,10 +70,11 @@ impl Comm {
     fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
-        if !TABLE.hide(self.handle) {
+        if self.revoked.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.revoked.store(true, Ordering::Release);
+        // Not one that was freed: no call finds its handle.
+        TABLE.hide(self.handle);
         ANY.store(true, Ordering::Relaxed);
         self.set_lost(REVOKED);
         self.staging.tell_lost(REVOKED);
@@ -178,14 +179,16 @@ pub fn look() {
     }
 }
 
-/// A communicator that is not known to be revoked.
+/// A communicator that is not known to be revoked, also one that was freed while operations on it are under way.
 fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     let mut found = None;
-    for_each(|_, comm| {
+    let mut look_at = |comm: &'static Comm| {
         if found.is_none() && !comm.is_revoked() && is(comm) {
             found = Some(comm);
         }
-    });
+    };
+    for_each(|_, comm| look_at(comm));
+    for_each_freed(look_at);
     found
 }
 
@@ -196,9 +199,11 @@ fn pass_on_after_deaths() {
     if PASSED_ON.swap(known, Ordering::Relaxed) == known {
         return;
     }
-    for_each(|_, comm| {
+    let pass_on = |comm: &'static Comm| {
         if comm.is_revoked() {
             comm.pass_on(true);
         }
-    });
+    };
+    for_each(|_, comm| pass_on(comm));
+    for_each_freed(pass_on);
 }

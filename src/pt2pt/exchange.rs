@@ -117,10 +117,8 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         detached: true,
         extra: Some(Box::new(Extra {
             copy,
-            bsend: None,
             partner: Some(index),
-            restart: None,
-            owner: None,
+            ..Extra::default()
         })),
         ..Request::new(
             Kind::Send(Mode::Standard),
