@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 
 /// This process knows of a revoked communicator.
 static ANY: AtomicBool = AtomicBool::new(false);
-/// What [`transport::Desks::revocations`] was at the last look.
+/// How many revocations of this node this process has seen, see [`transport::Desks::look_for_revocations`].
 static SEEN: AtomicU32 = AtomicU32::new(0);
 /// How many failures were known when word was last passed on.
 static PASSED_ON: AtomicUsize = AtomicUsize::new(0);
@@ -123,7 +123,7 @@ impl Comm {
     /// Looks whether others have revoked it before this process had it.
     pub(super) fn find_early_revocation(&'static self) {
         let is_early = ANY_EARLY.load(Ordering::Relaxed) && self.take_early();
-        let desks = transport::desks().filter(|desks| desks.revocations() != 0);
+        let desks = transport::desks().filter(|desks| desks.any_revocation());
         let is_told = || {
             let key = desks.and_then(|_| news_key(self));
             desks
@@ -161,8 +161,7 @@ pub fn look() {
         }
     }
     if let Some(desks) = transport::desks() {
-        let count = desks.revocations();
-        if count != SEEN.load(Ordering::Relaxed) {
+        desks.look_for_revocations(&SEEN, || {
             for key in desks.revoked() {
                 let is_its = |comm: &Comm| {
                     comm.has_context(key.contexts.0) && news_key(comm).as_ref() == Some(&key)
@@ -171,8 +170,7 @@ pub fn look() {
                     comm.set_revoked();
                 }
             }
-            SEEN.store(count, Ordering::Relaxed);
-        }
+        });
     }
     if ANY.load(Ordering::Relaxed) {
         pass_on_after_deaths();
