@@ -102,7 +102,10 @@ impl<'a> BothGroups<'a> {
         };
         let mut mine = match &own {
             Ok(agreed) => bytes([agreed.context, agreed.engines]),
-            Err(error) => bytes([FAILED, losses::in_a_word(error)]),
+            Err(error) => bytes([
+                FAILED,
+                losses::in_a_word(error, inter.coll.members.has_foreign()),
+            ]),
         };
         let mut theirs = mine.clone();
         let swapped = inter.swap(&self.local, &mut mine, &mut theirs).await;

@@ -282,6 +282,7 @@ fn tell_all(coll: &CollContext<'_>, process: u32) -> Error {
 /// See [`combine_on`].
 async fn combine_with_all(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     let (rank, size) = (coll.rank(), coll.size());
+    let strangers = coll.members.has_foreign();
     let mut lost = 0;
     let mut data = bytes(std::iter::repeat_n(0, 1 + offer.len()));
     let mut failure = None;
@@ -299,7 +300,7 @@ async fn combine_with_all(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result
                     combine(&mut offer, &theirs[1..]);
                 }
                 Err(error) => {
-                    lost = lost.max(losses::in_a_word(&error));
+                    lost = lost.max(losses::in_a_word(&error, strangers));
                     offer.fill(0);
                     failure.get_or_insert(error);
                 }
@@ -315,7 +316,8 @@ async fn combine_with_all(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result
         let told = coll.recv(Buffer::of_copy(&mut data), parent).await;
         if let Err(error) = sent.and(told) {
             data.fill(0);
-            data[..4].copy_from_slice(&losses::in_a_word(&error).to_le_bytes());
+            let word = losses::in_a_word(&error, strangers);
+            data[..4].copy_from_slice(&word.to_le_bytes());
             failure.get_or_insert(error);
         }
     }

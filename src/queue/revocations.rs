@@ -27,12 +27,12 @@ pub fn is_revoked(word: &AtomicU64) -> bool {
 #[inline]
 pub fn look(seen: &AtomicU32, count: &AtomicU32, find: impl FnOnce()) {
     let now = count.load(Ordering::Acquire);
-    if now != seen.load(Ordering::Relaxed) {
+    if now != seen.load(Ordering::Acquire) {
         // Pairs with `is_any`.
         full_fence();
         find();
-        // Afterwards: a thread that finds nothing new may rely on it that another one has looked.
-        seen.store(now, Ordering::Relaxed);
+        // Afterwards: who finds nothing new relies on it that another thread has looked.
+        seen.store(now, Ordering::Release);
     }
 }
 
@@ -49,7 +49,7 @@ mod models {
     //! They fail, as they should, where
     //!
     //! - `revoke` counts before it sets the word, or counts by a relaxed store;
-    //! - `look` keeps the count before it has found anything, and returns where it is the same though another thread still looks;
+    //! - `look` keeps the count before it has found what is new, or by a relaxed store;
     //! - `is_any` has no fence, or `look` has none;
     //! - who revokes wakes nobody, or in front of the count.
 
@@ -93,17 +93,20 @@ mod models {
             self.sleepers.wake_all();
         }
 
+        /// Whether the process knows.
+        fn look(&self) -> bool {
+            look(&self.seen, &self.count, || {
+                let is_made = self.is_made.load(Ordering::Acquire) != 0;
+                if is_made && is_revoked(&self.word) {
+                    self.knows.store(1, Ordering::Relaxed);
+                }
+            });
+            self.knows.load(Ordering::Relaxed) != 0
+        }
+
         /// A thread waits on the thing, which ends when the process knows.
         fn wait(&self) {
-            self.sleepers.wait(0, || {
-                look(&self.seen, &self.count, || {
-                    let is_made = self.is_made.load(Ordering::Acquire) != 0;
-                    if is_made && is_revoked(&self.word) {
-                        self.knows.store(1, Ordering::Release);
-                    }
-                });
-                (self.knows.load(Ordering::Acquire) != 0).then_some(())
-            });
+            self.sleepers.wait(0, || self.look().then_some(()));
         }
 
         /// Another one makes it.
@@ -132,6 +135,18 @@ mod models {
                 revoker.join().unwrap();
             });
         }
+    }
+
+    #[test]
+    fn who_looks_knows_what_another_thread_has_found() {
+        explore(|| {
+            let shared = Shared::new(false, true);
+            shared.revoke();
+            let other = shared.clone();
+            let looks = thread::spawn(move || assert!(other.look()));
+            assert!(shared.look());
+            looks.join().unwrap();
+        });
     }
 
     #[test]
