@@ -1,0 +1,36 @@
+/* A program that has none of the functions for failed processes among its symbols: a rank of the second host finds one by its name and calls it. Then
+ * the last rank dies, and the others go on. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <dlfcn.h>
+
+static int count_failed(void)
+{
+    MPI_Group group;
+    int count = -1;
+    int (*get_failed)(MPI_Comm, MPI_Group *) = (int (*)(MPI_Comm, MPI_Group *)) dlsym(RTLD_DEFAULT, "MPIX_Comm_get_failed");
+    CHECK(get_failed);
+    if (!get_failed)
+        return count;
+    MPI(get_failed(MPI_COMM_WORLD, &group));
+    MPI(MPI_Group_size(group, &count));
+    if (group != MPI_GROUP_EMPTY)
+        MPI(MPI_Group_free(&group));
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    start(&argc, &argv);
+    MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    if (rank == size - 2)
+        CHECK_INT(count_failed(), 0);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == size - 1)
+        raise(SIGKILL);
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS);
+    /* From now on these, too, need the living only. */
+    while (count_failed() != 1)
+        usleep(1000);
+    return finish();
+}
