@@ -193,10 +193,17 @@ impl Engine {
     /// Ends a send that waits for its receiver, and has another request go on with a copy of its data. False: both transfer it, or nobody waits
     /// for it, or there is no memory for the copy.
     fn stands_in(&mut self, index: Index) -> bool {
+        let cancels =
+            |what: &Outgoing| matches!(what, Outgoing::Cancel(sender) if *sender == index);
+        let process = self.requests.at(index).process as usize;
+        let is_to_be_cancelled = self.peers.of(process).queue.iter().any(cancels);
         let request = self.requests.at(index);
-        let is_open = matches!(request.answer, Answer::Awaited | Answer::NotWanted);
-        if !is_open || request.detached {
+        let awaits = matches!(request.answer, Answer::Awaited | Answer::Marked);
+        if !(awaits || request.answer == Answer::NotWanted) || is_to_be_cancelled {
             return false;
+        }
+        if request.detached {
+            return self.parts_from_receive(index);
         }
         let Ok(copy) = memory::filled(request.buffer.len(), 0u8, "the data of a message") else {
             return false;
@@ -227,7 +234,7 @@ impl Engine {
             stands_in_for: Some(index),
             ..Extra::default()
         };
-        if answer == Answer::Awaited && protocol == Protocol::Read {
+        if awaits && protocol == Protocol::Read {
             // Its receiver may read the data where it was, at any time.
             self.transport.revoke_addresses();
         }
@@ -243,13 +250,33 @@ impl Engine {
                 *sender = stand_in;
             }
         }
-        if answer == Answer::Awaited {
+        if awaits {
             self.revoked.stand_ins.insert(index, stand_in);
         }
         self.end_send_with_error(index);
-        if answer == Answer::Awaited {
+        if awaits {
             let request = self.requests.at(index);
             request.extra.get_or_insert_default().keeps_number = true;
+        }
+        true
+    }
+
+    /// Has the send of an exchange go on by itself, so that the receive, for which the call waits, is complete without it. False: nobody waits for
+    /// the send.
+    fn parts_from_receive(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        let extra = request.extra.as_mut();
+        let Some(receive) = extra.and_then(|extra| extra.partner.take()) else {
+            return false;
+        };
+        if !self.requests.at(index).is_withdrawn() {
+            self.withdraw(index);
+        }
+        let request = self.requests.at(receive);
+        request.error.get_or_insert_with(losses::revoked);
+        self.part_done(receive);
+        if super::has_threads() {
+            self.wake_own_sleepers();
         }
         true
     }
