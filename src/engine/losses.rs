@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn what_is_told_of_a_loss_gives_the_error_that_the_loser_has() {
         assert!(of_a_word(in_a_word(&Error::new(Class::Arg, "no loss"), false)).is_none());
-        let told = of_a_word(in_a_word(&explain(7), true));
-        assert_eq!(told.expect("a loss").lost(), Some(SOMEBODY));
+        let known = of_a_word(in_a_word(&explain(3), true));
+        assert_eq!(known.expect("a loss").lost(), Some(SOMEBODY));
         for process in [SOMEBODY, DIFFERENT, REVOKED] {
             let (own, other) = (explain(process), told(failed(process)));
             assert_eq!((own.class(), own.text()), (other.class(), other.text()));
