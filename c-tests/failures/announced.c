@@ -83,17 +83,6 @@ static int in_replace(MPI_Comm comm)
     return MPI_Sendrecv_replace(buffer, BYTES, MPI_CHAR, 1, 5, 1, 6, comm, MPI_STATUS_IGNORE);
 }
 
-/* One that was to be cancelled, which takes the receiver's word. */
-static int in_cancel(MPI_Comm comm)
-{
-    MPI_Request request;
-    int code = MPI_Issend(buffer, BYTES, MPI_CHAR, 1, 5, comm, &request);
-    if (code)
-        return code;
-    MPI(MPI_Cancel(&request));
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
 /* So many that the receiver's memory is full. */
 static int in_many(MPI_Comm comm)
 {
@@ -133,7 +122,7 @@ static void receive_late(MPI_Comm comm)
 static const struct {
     const char *name;
     int (*in)(MPI_Comm);
-} calls[] = {CALL(isend), CALL(ssend), CALL(test), CALL(strided), CALL(start), CALL(sendrecv), CALL(replace), CALL(cancel), CALL(many)};
+} calls[] = {CALL(isend), CALL(ssend), CALL(test), CALL(strided), CALL(start), CALL(sendrecv), CALL(replace), CALL(many)};
 
 /* Messages of the two on another communicator are those that were sent. */
 static void check_talk(int round)

@@ -193,13 +193,9 @@ impl Engine {
     /// Ends a send that waits for its receiver, and has another request go on with a copy of its data. False: both transfer it, or nobody waits
     /// for it, or there is no memory for the copy.
     fn stands_in(&mut self, index: Index) -> bool {
-        let cancels =
-            |what: &Outgoing| matches!(what, Outgoing::Cancel(sender) if *sender == index);
-        let process = self.requests.at(index).process as usize;
-        let is_to_be_cancelled = self.peers.of(process).queue.iter().any(cancels);
         let request = self.requests.at(index);
-        let awaits = matches!(request.answer, Answer::Awaited | Answer::Marked);
-        if !(awaits || request.answer == Answer::NotWanted) || is_to_be_cancelled {
+        let awaits = request.answer == Answer::Awaited;
+        if !awaits && request.answer != Answer::NotWanted {
             return false;
         }
         if request.detached {
