@@ -10,10 +10,12 @@
 
 use super::agreements::news_key;
 use super::{Comm, TABLE, for_each, for_each_freed, me};
+use crate::connections;
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
 use crate::engine::{self, failures, liveness, tasks, wait};
 use crate::error::Result;
+use crate::group::names;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, deaths};
 use parking_lot::Mutex;
@@ -103,7 +105,11 @@ impl Comm {
         let remote = remote.into_iter().flatten();
         // The other group's circle begins at another place, and has the same distances.
         let all = own.chain(remote.map(|process| (process, self.context())));
-        let lives = |process: u32| process == me() || !engine::has_died(process);
+        // The connection of one that was freed may have ended.
+        let is_reached =
+            |process: u32| !names::is_foreign(process) || connections::is_connected(process);
+        let lives =
+            |process: u32| process == me() || !engine::has_died(process) && is_reached(process);
         let circle: Vec<(u32, u32)> = all.filter(|(process, _)| lives(*process)).collect();
         let Some(at) = circle.iter().position(|(process, _)| *process == me()) else {
             return;
@@ -197,11 +203,9 @@ fn pass_on_after_deaths() {
     if PASSED_ON.swap(known, Ordering::Relaxed) == known {
         return;
     }
-    let pass_on = |comm: &'static Comm| {
+    for_each(|_, comm| {
         if comm.is_revoked() {
             comm.pass_on(true);
         }
-    };
-    for_each(|_, comm| pass_on(comm));
-    for_each_freed(pass_on);
+    });
 }
