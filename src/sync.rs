@@ -59,15 +59,14 @@ pub fn fence_after_update() {
 }
 
 /// A full fence: on x86 a locked instruction, which takes a fraction of the time of the `mfence` that compilers choose.
-#[cfg(not(loom))]
 #[inline(always)]
 pub fn full_fence() {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
     // SAFETY: a word of the own stack keeps its value. Not `nomem`: the compiler keeps the order, too.
     unsafe {
         std::arch::asm!("lock or dword ptr [rsp], 0", options(nostack));
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
     fence(Ordering::SeqCst);
 }
 

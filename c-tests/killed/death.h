@@ -133,22 +133,29 @@ static inline const char *folder(void)
     return named ? named : "/tmp";
 }
 
-static inline void share_board(void)
+static inline void share_board_of(MPI_Comm all)
 {
     char name[200];
+    int rank;
+    MPI(MPI_Comm_rank(all, &rank));
     snprintf(name, sizeof name, "%s/killed-XXXXXX", folder());
     int file = rank == 0 ? mkstemp(name) : -1;
     if (rank == 0 && (file < 0 || ftruncate(file, sizeof *board)))
         check_failed(__FILE__, __LINE__, "%s: %s", name, strerror(errno));
-    MPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD));
+    MPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, all));
     if (rank != 0)
         file = open(name, O_RDWR);
     board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     CHECK(board != MAP_FAILED);
     close(file);
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Barrier(all));
     if (rank == 0)
         unlink(name);
+}
+
+static inline void share_board(void)
+{
+    share_board_of(MPI_COMM_WORLD);
 }
 
 static void die(void)

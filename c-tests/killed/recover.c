@@ -3,7 +3,7 @@
  * right data; an error is one that the death or a revocation explains; what is agreed is the same on all that are left.
  *
  * args: seed, rounds, and what shall not be drawn: step=wildcard op=allreduce form=blocking kill=timer then=later victims=1 bytes=4096;
- * `trace` prints each call. Failures begin with a word, as those of program.c: HANG, WRONG (data), EARLY (an error without a cause), MISSED
+ * `trace` prints each call. `spawned`: half as many processes are spawned, and all are of one communicator. Failures begin with a word, as those of program.c: HANG, WRONG (data), EARLY (an error without a cause), MISSED
  * (who lives is left out, or the dead is not told), TEXT (another error), UNLIKE (results that must be alike are not). The last survivor prints the sums. */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -35,7 +35,7 @@ static struct {
     int dies, step, events, microseconds;
     enum death death;
 } own;
-static int wanted_action = -1, wanted_reaction = -1, wanted_victims = -1, traces;
+static int wanted_action = -1, wanted_reaction = -1, wanted_victims = -1, traces, spawns;
 /* The communicator of the round, and this rank in it. */
 static MPI_Comm comm;
 static int me, ranks, victim[MOST_RANKS];
@@ -631,6 +631,8 @@ static void read_argument(const char *argument)
     const char *value = strchr(argument, '=') ? strchr(argument, '=') + 1 : "";
     if (!strcmp(argument, "trace"))
         traces = 1;
+    else if (!strcmp(argument, "spawned"))
+        spawns = 1;
     else if (!strncmp(argument, "step=", 5))
         wanted_action = find_name(value, action_names, ACTIONS);
     else if (!strncmp(argument, "then=", 5))
@@ -641,6 +643,21 @@ static void read_argument(const char *argument)
         read_wish(argument);
 }
 
+/* Half as many processes more, of another job, and all together. */
+static MPI_Comm meet_spawned(char **argv)
+{
+    MPI_Comm family, all;
+    MPI(MPI_Comm_get_parent(&family));
+    int is_child = family != MPI_COMM_NULL;
+    if (!is_child)
+        MPI(MPI_Comm_spawn(argv[0], argv + 1, (size + 1) / 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &family, MPI_ERRCODES_IGNORE));
+    MPI(MPI_Intercomm_merge(family, is_child, &all));
+    MPI(MPI_Comm_free(&family));
+    MPI(MPI_Comm_rank(all, &rank));
+    MPI(MPI_Comm_size(all, &size));
+    return all;
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 2 ? atoi(argv[2]) : 1, seed = atoi(argv[1]), deaths = 0, world;
@@ -648,11 +665,14 @@ int main(int argc, char **argv)
         read_argument(argv[i]);
     start(&argc, &argv);
     signal(SIGALRM, hangs);
+    MPI_Comm all = spawns ? meet_spawned(argv) : MPI_COMM_WORLD;
     world = size;
-    share_board();
+    share_board_of(all);
     make_types();
     make_buffers();
-    MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    MPI(MPI_Comm_dup(all, &comm));
+    if (spawns)
+        MPI(MPI_Comm_free(&all));
     MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     MPI(MPI_Comm_size(comm, &ranks));

@@ -186,6 +186,13 @@ pub fn raise(
     arguments: &[(&'static str, &dyn Describe)],
     origin: Origin,
 ) -> c_int {
+    let is_of_failure = matches!(error.class(), Class::ProcFailed | Class::Revoked);
+    if is_of_failure || error.lost().is_some() {
+        // Programs look at the new communicator, and not at the error alone: on other processes there is one.
+        arguments
+            .iter()
+            .for_each(|(_, argument)| argument.make_nothing());
+    }
     #[cfg(standard_abi)]
     let error = crate::standard::errors::as_given(error);
     ErrorCode(met(error, function, arguments, origin)).to_c()

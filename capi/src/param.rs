@@ -44,6 +44,9 @@ pub trait Param<F>: Copy + Describe {
 /// Writes an argument into the text of an error.
 pub trait Describe {
     fn describe(&self, text: &mut dyn Write) -> fmt::Result;
+
+    /// Of a result: writes [`Value::NOTHING`], if there is that.
+    fn make_nothing(&self) {}
 }
 
 /// What has a C type in both bindings, and can be an element of an array or the target of `Out`.
@@ -54,6 +57,8 @@ pub trait Value: Copy + Describe {
     const PINS: bool;
     /// Whether NULL in place of a result means that nobody wants it (MPI_STATUS_IGNORE of the standard ABI).
     const NULL_IS_IGNORED: bool = false;
+    /// What a function writes in place of something new when a failed process, or a revocation, has kept it from making that.
+    const NOTHING: Option<Self> = None;
     /// The handle of an object that the program will have to free; requests are noted where they are made.
     #[inline(always)]
     fn object(self) -> Option<c_int> {

@@ -49,12 +49,6 @@ macro_rules! pointers {
                 }
             }
 
-            impl<T> Describe for $name<T> {
-                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-                    crate::describe::address(self.address, text)
-                }
-            }
-
             // Not every type has a use for all.
             #[allow(dead_code)]
             impl<T: Value> $name<T> {
@@ -181,6 +175,35 @@ macro_rules! writable {
             }
         )*
     };
+}
+
+macro_rules! described {
+    ($($name:ident)*) => {
+        $(
+            impl<T> Describe for $name<T> {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    crate::describe::address(self.address, text)
+                }
+            }
+        )*
+    };
+}
+
+described!(In InOut Array LooseArray OutArray InOutArray);
+
+impl<T: Value> Describe for Out<T> {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::address(self.address, text)
+    }
+
+    fn make_nothing(&self) {
+        if let Some(nothing) = T::NOTHING
+            && self.not_null().is_ok()
+        {
+            // It fits: a handle is as long in both forms.
+            let _ = self.set(nothing);
+        }
+    }
 }
 
 readable!(In InOut Array LooseArray InOutArray);

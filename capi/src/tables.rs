@@ -128,6 +128,19 @@ macro_rules! object {
     };
 }
 
+/// See [`Value::NOTHING`].
+macro_rules! nothing {
+    (Comm) => {
+        Some(Comm(crate::constants::MPI_COMM_NULL))
+    };
+    (Win) => {
+        Some(Win(crate::constants::MPI_WIN_NULL))
+    };
+    ($other:ident) => {
+        None
+    };
+}
+
 macro_rules! null_is_ignored {
     (Status) => {
         cfg!(standard_abi)
@@ -169,6 +182,7 @@ macro_rules! converted {
             type LargeC = $c;
             const PINS: bool = pins!($name);
             const NULL_IS_IGNORED: bool = null_is_ignored!($name);
+            const NOTHING: Option<Self> = nothing!($name);
             #[inline(always)]
             fn object(self) -> Option<c_int> {
                 object!($name self)

@@ -88,7 +88,7 @@ impl Drop for Turn {
 impl Turn {
     /// The next one, for a call that blocks.
     ///
-    /// Errors, alike on all members: MPI_ERR_UNSUPPORTED_OPERATION, they are of several jobs; MPI_ERR_NO_MEM.
+    /// Errors, alike on all members: MPI_ERR_NO_MEM.
     pub fn next(comm: &'static Comm, function: &'static str) -> Result<Turn> {
         Ok(Turn {
             comm,
@@ -256,13 +256,6 @@ impl Medium {
     fn of(comm: &'static Comm) -> Result<Medium> {
         if comm.size() == 1 && !comm.is_inter() {
             return Ok(Medium::Alone);
-        }
-        if comm.has_foreign() {
-            return fail!(
-                Class::UnsupportedOperation,
-                "processes of other jobs are in {}; so far those of one job agree",
-                comm.title()
-            );
         }
         if !comm.can_have_desk() {
             let (members, first) = comm.in_order_of_groups();

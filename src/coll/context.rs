@@ -350,7 +350,7 @@ impl<'a> CollContext<'a> {
     /// operations any more. It may be none of the members of this part of the operation, who wait for each other.
     #[cold]
     pub fn dead_member(&self) -> Option<u32> {
-        let comm = comm::find(self.communicator).filter(|_| self.part == Part::Whole)?;
+        let comm = comm::find_used(self.communicator).filter(|_| self.part == Part::Whole)?;
         let others = comm.is_inter().then(|| comm.peers_as_members());
         let groups = std::iter::once(comm.members()).chain(others);
         let mut processes =
@@ -362,21 +362,21 @@ impl<'a> CollContext<'a> {
     #[cold]
     pub fn is_revoked(&self) -> bool {
         let context = self.receive_context;
-        let comm = comm::find(self.communicator).filter(|comm| comm.has_context(context));
+        let comm = comm::find_used(self.communicator).filter(|comm| comm.has_context(context));
         self.part != Part::Living && comm.is_some_and(Comm::is_revoked)
     }
 
     /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
     #[cold]
     fn lost_in_staging(&self) -> Option<u32> {
-        let comm = comm::find(self.communicator).filter(|_| self.part == Part::Whole)?;
+        let comm = comm::find_used(self.communicator).filter(|_| self.part == Part::Whole)?;
         comm.staging.lost()
     }
 
     /// A wait for some processes, with the communicator's name or without.
     pub fn awaits(&self, processes: impl IntoIterator<Item = u32>, named: bool) -> Wait {
         let context = self.receive_context;
-        let comm = comm::find(self.communicator).filter(|comm| comm.has_context(context));
+        let comm = comm::find_used(self.communicator).filter(|comm| comm.has_context(context));
         Wait {
             // Steps without a communicator have a context for themselves.
             object: comm.map_or(Object::Communicator(u64::from(context & !3)), Comm::object),
@@ -530,7 +530,7 @@ impl<'a> CollContext<'a> {
     #[cold]
     pub fn note_lost(&self, process: u32) {
         if self.part == Part::Whole
-            && let Some(comm) = comm::find(self.communicator)
+            && let Some(comm) = comm::find_used(self.communicator)
         {
             comm.set_lost(process);
         }

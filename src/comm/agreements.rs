@@ -2,7 +2,7 @@
 
 use super::{Comm, Members};
 use crate::engine;
-use crate::group::Group;
+use crate::group::{Group, names};
 use crate::queue::desk::Desk;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{self, DeskKey, OpenedDesk};
@@ -107,11 +107,11 @@ impl AtDesk<'_> {
     }
 }
 
-/// Both groups know which one has the lowest process.
+/// Both groups know which one has the lowest process: by names, for each job has numbers of its own for those of others.
 fn is_own_first(comm: &Comm) -> bool {
     let lowest = |members: &Members| {
         let processes = (0..members.size()).map(|rank| members.process(rank));
-        processes.min()
+        processes.map(names::of).min()
     };
     comm.remote()
         .is_none_or(|remote| lowest(comm.members()) < lowest(remote))

@@ -4,8 +4,8 @@
 //! which are acknowledged; that count never falls.
 
 use super::Comm;
-use crate::engine::failures;
 use crate::engine::liveness;
+use crate::engine::{self, failures};
 use crate::sync::Ordering;
 
 impl Comm {
@@ -32,6 +32,15 @@ impl Comm {
     /// How many of [`Comm::failed`] are acknowledged.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.load(Ordering::Relaxed) as usize
+    }
+
+    /// Whether this process knows that it was revoked, or that one of its processes has failed. Then members may have given up operations,
+    /// whose messages still come.
+    pub fn has_failed(&self) -> bool {
+        let mut processes = self.processes();
+        self.is_revoked()
+            || liveness::any_death() && processes.any(engine::has_died)
+            || failures::any() && !self.known_failed().is_empty()
     }
 
     /// The first failed process that is not acknowledged, among those that messages come from.

@@ -139,6 +139,8 @@ pub struct Comm {
     acknowledged: AtomicU32,
     /// See [`Comm::is_revoked`].
     revoked: AtomicBool,
+    /// See [`Comm::end`].
+    is_over: AtomicBool,
     /// Found out when it is first asked for; in a job of one node it never is.
     nodes: OnceBox<Option<Nodes>>,
 }
@@ -272,7 +274,7 @@ impl Comm {
         let mut seen = self.users.load(Ordering::Acquire);
         loop {
             if seen == FREED + 1 {
-                self.leave_memory();
+                self.staging.leave();
             }
             // Release: pairs with `is_idle`. Acquire: pairs with `leave_staging`.
             let users = &self.users;
@@ -360,15 +362,17 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
-    /// Gives up the staging areas and the desk when no operation will begin any more: the last one of those under way does, or this call.
+    /// Gives up the staging areas when no operation will begin any more: the last one of those under way does, or this call.
     pub fn leave_staging(&self) {
         if self.users.fetch_or(FREED, Ordering::AcqRel) == 0 {
-            self.leave_memory();
+            self.staging.leave();
         }
     }
 
-    fn leave_memory(&self) {
-        self.staging.leave();
+    /// Nothing of this process uses the communicator any more: it has no news of it from now on. To be called before the context id is given
+    /// back.
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
         self.leave_desk();
     }
 
@@ -419,6 +423,7 @@ impl Comm {
             lost: AtomicU32::new(NOBODY),
             acknowledged: AtomicU32::new(0),
             revoked: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
@@ -442,6 +447,13 @@ pub fn get(handle: i32) -> Option<&'static Comm> {
 #[inline]
 pub fn find(handle: i32) -> Option<&'static Comm> {
     TABLE.find(handle)
+}
+
+/// As [`find`], also of a communicator that was freed and that requests or tasks still use.
+#[cold]
+pub fn find_used(handle: i32) -> Option<&'static Comm> {
+    let is_used = |comm: &&Comm| !comm.is_over.load(Ordering::Relaxed);
+    find(handle).or_else(|| retired(handle).filter(is_used))
 }
 
 /// Says which process of how many this one is.
@@ -538,6 +550,16 @@ pub(crate) unsafe fn reclaim(handle: i32) {
     let _nobody_walks = WALKS.write();
     // SAFETY: by the caller.
     unsafe { TABLE.reclaim(handle) };
+}
+
+/// Visits the communicators that were freed and that requests or tasks still use.
+fn for_each_freed(mut visit: impl FnMut(&'static Comm)) {
+    let _none_goes = WALKS.read();
+    TABLE.for_each_retired(|comm| {
+        if !comm.is_over.load(Ordering::Relaxed) {
+            visit(comm);
+        }
+    });
 }
 
 /// Visits all live communicators.

@@ -9,18 +9,20 @@
 //! still on its way, no message and no word, is ever taken for that of another communicator.
 
 use super::agreements::news_key;
-use super::{Comm, TABLE, for_each, me};
+use super::{Comm, TABLE, for_each, for_each_freed, me};
+use crate::connections;
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
 use crate::engine::{self, failures, liveness, tasks, wait};
 use crate::error::Result;
+use crate::group::names;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, deaths};
 use parking_lot::Mutex;
 
 /// This process knows of a revoked communicator.
 static ANY: AtomicBool = AtomicBool::new(false);
-/// What [`transport::Desks::revocations`] was at the last look.
+/// How many revocations of this node this process has seen, see [`transport::Desks::look_for_revocations`].
 static SEEN: AtomicU32 = AtomicU32::new(0);
 /// How many failures were known when word was last passed on.
 static PASSED_ON: AtomicUsize = AtomicUsize::new(0);
@@ -70,10 +72,11 @@ impl Comm {
     fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
-        if !TABLE.hide(self.handle) {
+        if self.revoked.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.revoked.store(true, Ordering::Release);
+        // Not one that was freed: no call finds its handle.
+        TABLE.hide(self.handle);
         ANY.store(true, Ordering::Relaxed);
         self.set_lost(REVOKED);
         self.staging.tell_lost(REVOKED);
@@ -102,7 +105,11 @@ impl Comm {
         let remote = remote.into_iter().flatten();
         // The other group's circle begins at another place, and has the same distances.
         let all = own.chain(remote.map(|process| (process, self.context())));
-        let lives = |process: u32| process == me() || !engine::has_died(process);
+        // The connection of one that was freed may have ended.
+        let is_reached =
+            |process: u32| !names::is_foreign(process) || connections::is_connected(process);
+        let lives =
+            |process: u32| process == me() || !engine::has_died(process) && is_reached(process);
         let circle: Vec<(u32, u32)> = all.filter(|(process, _)| lives(*process)).collect();
         let Some(at) = circle.iter().position(|(process, _)| *process == me()) else {
             return;
@@ -122,7 +129,7 @@ impl Comm {
     /// Looks whether others have revoked it before this process had it.
     pub(super) fn find_early_revocation(&'static self) {
         let is_early = ANY_EARLY.load(Ordering::Relaxed) && self.take_early();
-        let desks = transport::desks().filter(|desks| desks.revocations() != 0);
+        let desks = transport::desks().filter(|desks| desks.any_revocation());
         let is_told = || {
             let key = desks.and_then(|_| news_key(self));
             desks
@@ -160,8 +167,7 @@ pub fn look() {
         }
     }
     if let Some(desks) = transport::desks() {
-        let count = desks.revocations();
-        if count != SEEN.load(Ordering::Relaxed) {
+        desks.look_for_revocations(&SEEN, || {
             for key in desks.revoked() {
                 let is_its = |comm: &Comm| {
                     comm.has_context(key.contexts.0) && news_key(comm).as_ref() == Some(&key)
@@ -170,22 +176,23 @@ pub fn look() {
                     comm.set_revoked();
                 }
             }
-            SEEN.store(count, Ordering::Relaxed);
-        }
+        });
     }
     if ANY.load(Ordering::Relaxed) {
         pass_on_after_deaths();
     }
 }
 
-/// A communicator that is not known to be revoked.
+/// A communicator that is not known to be revoked, also one that was freed while operations on it are under way.
 fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     let mut found = None;
-    for_each(|_, comm| {
+    let mut look_at = |comm: &'static Comm| {
         if found.is_none() && !comm.is_revoked() && is(comm) {
             found = Some(comm);
         }
-    });
+    };
+    for_each(|_, comm| look_at(comm));
+    for_each_freed(look_at);
     found
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a rank is called lost only if no message that the call waits for can come any more.
 
-use super::{Comm, find, for_each, me};
+use super::{Comm, find_used, for_each, me};
 use crate::engine::waits::{Kind, Object, Wait, Whom};
 use crate::engine::{self, liveness};
 use crate::transport::name::NAME_BYTES;
@@ -53,7 +53,7 @@ impl Comm {
 
 /// The rank that is lost, if no message on a communicator from `peer`, or from any, can come any more.
 fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
-    let comm = find(handle)?;
+    let comm = find_used(handle)?;
     if (0..comm.peers()).contains(&peer) {
         return Some(comm.process(peer)).filter(|process| is_lost(*process));
     }

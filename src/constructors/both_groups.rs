@@ -5,7 +5,7 @@
 
 use super::exchange::share;
 use crate::coll::{self, CollContext};
-use crate::comm::{Comm, Made, Members, Parts};
+use crate::comm::{Comm, Made, Members, NOBODY, Parts};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Agreed, Creation, Proposal};
 use crate::datatype::Buffer;
@@ -102,7 +102,10 @@ impl<'a> BothGroups<'a> {
         };
         let mut mine = match &own {
             Ok(agreed) => bytes([agreed.context, agreed.engines]),
-            Err(error) => bytes([FAILED, losses::in_a_word(error)]),
+            Err(error) => bytes([
+                FAILED,
+                losses::in_a_word(error, inter.coll.members.has_foreign()),
+            ]),
         };
         let mut theirs = mine.clone();
         let swapped = inter.swap(&self.local, &mut mine, &mut theirs).await;
@@ -124,6 +127,15 @@ impl<'a> BothGroups<'a> {
     }
 }
 
+/// The local group, for a leader that has lost a process, if it has: the others are told so in place of what it does not have.
+fn without<'a>(own: &CollContext<'a>, failed: Option<&Error>) -> CollContext<'a> {
+    let lost = failed.and_then(Error::lost);
+    CollContext {
+        lost: lost.unwrap_or(own.lost),
+        ..*own
+    }
+}
+
 impl InterContext<'_> {
     fn is_leader(&self, own: &CollContext<'_>) -> bool {
         own.rank() == self.leader
@@ -136,25 +148,46 @@ impl InterContext<'_> {
         mine: &mut Box<[u8]>,
         theirs: &mut Box<[u8]>,
     ) -> Result<()> {
-        if self.is_leader(own) {
-            self.leaders_swap(mine, theirs).await?;
-        }
-        coll::bcast_on(own, Buffer::of_copy(theirs), self.leader).await
+        let swapped = match self.is_leader(own) {
+            true => self.leaders_swap(mine, theirs).await,
+            false => Ok(()),
+        };
+        let own = without(own, swapped.as_ref().err());
+        let told = coll::bcast_on(&own, Buffer::of_copy(theirs), self.leader).await;
+        swapped.and(told)
     }
 
+    /// The local group has lost a process: has its leader say so to the other one, which waits for a message.
+    #[cold]
+    pub fn tell_failed(&self, own: &CollContext<'_>, error: &Error) {
+        if let Some(process) = error.lost().filter(|_| self.is_leader(own)) {
+            self.coll.tell_failed(self.other, process);
+        }
+    }
+
+    /// Errors: a process is lost, also to an earlier operation: then a message may be left of that, and none is received.
     async fn leaders_swap(&self, mine: &mut Box<[u8]>, theirs: &mut Box<[u8]>) -> Result<()> {
+        let lost = self.coll.lost;
+        if lost != NOBODY {
+            self.coll.tell_failed(self.other, lost);
+            return Err(losses::explain(lost));
+        }
         let (out, into) = (Buffer::of_copy(mine), Buffer::of_copy(theirs));
         self.coll.exchange(out, self.other, into, self.other).await
     }
 
     /// Swaps data of any size; what the other ranks than the leader have does not matter.
     pub async fn swap_any(&self, own: &CollContext<'_>, mut mine: Box<[u8]>) -> Result<Box<[u8]>> {
-        let mut theirs = Box::default();
-        if self.is_leader(own) {
-            theirs = self.leaders_swap_any(&mut mine).await?;
-        }
-        share(own, &mut theirs, self.leader).await?;
-        Ok(theirs)
+        let swapped = match self.is_leader(own) {
+            true => self.leaders_swap_any(&mut mine).await,
+            false => Ok(Box::default()),
+        };
+        let (mut theirs, failed) = match swapped {
+            Ok(theirs) => (theirs, None),
+            Err(error) => (Box::default(), Some(error)),
+        };
+        let told = share(&without(own, failed.as_ref()), &mut theirs, self.leader).await;
+        failed.map_or(told, Err).map(|()| theirs)
     }
 
     /// The leaders' part of [`InterContext::swap_any`].

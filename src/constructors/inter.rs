@@ -277,7 +277,8 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     };
     // A member with a wrong argument says neither.
     let says = [high, !high].map(|says| says && right.is_ok());
-    let [all_high, all_low] = block_on(everywhere(&both.local, says))?;
+    let said = block_on(everywhere(&both.local, says));
+    let [all_high, all_low] = said.inspect_err(|error| inter.tell_failed(&both.local, error))?;
     let said = match (all_low, all_high) {
         (true, _) => LOW,
         (_, true) => HIGH,

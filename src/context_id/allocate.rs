@@ -10,6 +10,7 @@ use super::offer::{bytes, combine, words};
 use super::registry::{self, IDS, Ids, live_report, statistics};
 use super::report;
 use crate::coll::CollContext;
+use crate::comm::NOBODY;
 use crate::datatype::Buffer;
 use crate::engine::{self, losses, mapping};
 use crate::error::{Class, Error, Result};
@@ -247,8 +248,41 @@ fn wake_others() {
 /// which process it has lost: all members give up.
 ///
 /// Errors: a process is lost, to this member or to another one; what the collective context reports.
-async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
+async fn combine_on(coll: &CollContext<'_>, offer: Vec<u32>) -> Result<Vec<u32>> {
+    if coll.lost != NOBODY {
+        return Err(tell_all(coll, coll.lost));
+    }
+    let combined = combine_with_all(coll, offer).await;
+    if let Err(error) = &combined
+        && let Some(process) = error.lost()
+    {
+        // What was not waited for may still come.
+        coll.note_lost(process);
+    }
+    combined
+}
+
+/// An earlier operation has lost a process, so messages to this member may be left of it: it receives none, and says so in place of its own.
+#[cold]
+fn tell_all(coll: &CollContext<'_>, process: u32) -> Error {
     let (rank, size) = (coll.rank(), coll.size());
+    let mut distance = 1;
+    while distance < size && rank & distance == 0 {
+        if rank + distance < size {
+            coll.tell_failed(rank + distance, process);
+        }
+        distance *= 2;
+    }
+    if rank > 0 {
+        coll.tell_failed(rank - distance, process);
+    }
+    losses::explain(process)
+}
+
+/// See [`combine_on`].
+async fn combine_with_all(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
+    let (rank, size) = (coll.rank(), coll.size());
+    let strangers = coll.members.has_foreign();
     let mut lost = 0;
     let mut data = bytes(std::iter::repeat_n(0, 1 + offer.len()));
     let mut failure = None;
@@ -266,7 +300,7 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
                     combine(&mut offer, &theirs[1..]);
                 }
                 Err(error) => {
-                    lost = lost.max(losses::in_a_word(&error));
+                    lost = lost.max(losses::in_a_word(&error, strangers));
                     offer.fill(0);
                     failure.get_or_insert(error);
                 }
@@ -282,7 +316,8 @@ async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u
         let told = coll.recv(Buffer::of_copy(&mut data), parent).await;
         if let Err(error) = sent.and(told) {
             data.fill(0);
-            data[..4].copy_from_slice(&losses::in_a_word(&error).to_le_bytes());
+            let word = losses::in_a_word(&error, strangers);
+            data[..4].copy_from_slice(&word.to_le_bytes());
             failure.get_or_insert(error);
         }
     }

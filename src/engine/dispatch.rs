@@ -128,6 +128,10 @@ pub enum Outgoing {
     Failed { key: Key, failed: Failed },
     /// Word of a revoked communicator.
     Revoked { context: u32 },
+    /// To a process that is in MPI_Finalize: it is to say when all that it has sent has come.
+    AskLast,
+    /// All was sent.
+    Last,
 }
 
 impl Outgoing {
@@ -141,7 +145,9 @@ impl Outgoing {
             Outgoing::Cts { .. }
             | Outgoing::Place(_)
             | Outgoing::Failed { .. }
-            | Outgoing::Revoked { .. } => None,
+            | Outgoing::Revoked { .. }
+            | Outgoing::AskLast
+            | Outgoing::Last => None,
         }
     }
 }
@@ -161,6 +167,7 @@ impl Engine {
             Outgoing::Cancel(index) => self.dispatch_cancel(process, index),
             Outgoing::Failed { key, failed } => self.dispatch_failed(process, key, failed),
             Outgoing::Revoked { context } => self.dispatch_revoked(process, context),
+            Outgoing::AskLast | Outgoing::Last => self.dispatch_about_last(process, what),
             Outgoing::Cts { flags, cts } => {
                 let header = self.header(packets::CTS, flags, Cts::BYTES);
                 if self.push_payload(process, &header, &cts) {
@@ -524,17 +531,24 @@ impl Engine {
         any
     }
 
-    /// Notes the answer of a receiver that one of our sends waits for.
-    pub(super) fn take_answer(&mut self, process: usize, flags: u8, sender: Index) {
-        let request = self
-            .requests
-            .get(sender)
-            .filter(|request| {
-                request.phase == Phase::Active
-                    && matches!(request.answer, Answer::Awaited | Answer::Marked)
-                    && request.process as usize == process
-            })
-            .unwrap_or_else(|| panic!("process {process} answered a send that does not exist"));
+    fn awaits_answer(&mut self, process: usize, sender: Index) -> bool {
+        let request = self.requests.get(sender);
+        request.is_some_and(|request| {
+            request.phase == Phase::Active
+                && matches!(request.answer, Answer::Awaited | Answer::Marked)
+                && request.process as usize == process
+        })
+    }
+
+    /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it.
+    pub(super) fn take_answer(&mut self, process: usize, flags: u8, named: Index) -> Index {
+        let sender = match self.awaits_answer(process, named) {
+            true => named,
+            false => (self.stand_in(named))
+                .filter(|sender| self.awaits_answer(process, *sender))
+                .unwrap_or_else(|| panic!("process {process} answered a send that does not exist")),
+        };
+        let request = self.requests.at(sender);
         let marked = request.answer == Answer::Marked;
         request.answer = match flags & packets::REFUSED {
             0 => Answer::Come,
@@ -544,6 +558,7 @@ impl Engine {
         if marked {
             self.is_answered(process, sender);
         }
+        sender
     }
 
     /// The receiver has matched one of our messages: its CTS.
@@ -557,7 +572,7 @@ impl Engine {
                 None => return,
             }
         }
-        self.take_answer(process, flags, cts.sender);
+        cts.sender = self.take_answer(process, flags, cts.sender);
         let request = self.requests.at(cts.sender);
         if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);

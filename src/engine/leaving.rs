@@ -1,67 +1,75 @@
 //! Peers of the fabric that are in MPI_Finalize: when their last messages have come.
 //!
 //! A rank says that it is in MPI_Finalize after its sends are complete, so ranks that share its memory find all of them with one more look. Over
-//! the fabric that word can be faster than a message, and a poll that finds nothing may have moved a message on within the provider.
+//! the fabric that word can be faster than a message, and a poll that finds nothing may have moved a message on within the provider. So who
+//! waits for such a rank asks it once (`ASK_LAST`). The answer (`LAST`) goes the way of messages, behind all of them. Ranks in MPI_Finalize
+//! make progress, and answer.
+//!
+//! Invariant: nothing comes behind an answer, because MPI_Finalize is called once. A rank that has left without an answer has nothing on its way
+//! either: it leaves when whoever it has met has all that it has sent.
 
-use crate::os::monotonic_nanoseconds;
-use std::cell::RefCell;
+use super::Engine;
+use super::dispatch::Outgoing;
+use super::packets;
+use crate::group::names;
+use crate::transport::{Loss, Packet, Route, State, deaths};
+use std::collections::BTreeMap;
 
-/// Nanoseconds for which messages of such a rank are still waited for.
-const ON_THEIR_WAY: u64 = 1_000_000_000;
-/// After so many nanoseconds without a look a wait is a new one.
-const ANOTHER_WAIT: u64 = 2_000_000_000;
-
-struct Seen {
-    process: u32,
-    /// When a wait saw first and last that it is in MPI_Finalize.
-    first: u64,
-    last: u64,
-}
-
-/// The peers that waits have seen in MPI_Finalize.
+/// The peers that waits have seen in MPI_Finalize, and whether they have answered.
 #[derive(Default)]
-pub(super) struct Leaving(RefCell<Vec<Seen>>);
+pub(super) struct Leaving(BTreeMap<u32, bool>);
 
 impl Leaving {
-    /// Whether messages of a process that is in MPI_Finalize may still be on their way.
-    pub fn may_still_send(&self, process: u32) -> bool {
-        self.may_send_at(process, monotonic_nanoseconds())
-    }
-
-    fn may_send_at(&self, process: u32, now: u64) -> bool {
-        let mut all = self.0.borrow_mut();
-        all.retain(|seen| now - seen.last < ANOTHER_WAIT);
-        match all.iter_mut().find(|seen| seen.process == process) {
-            Some(seen) => {
-                seen.last = now;
-                now - seen.first < ON_THEIR_WAY
-            }
-            None => {
-                all.push(Seen {
-                    process,
-                    first: now,
-                    last: now,
-                });
-                true
-            }
-        }
+    fn has_answered(&self, process: u32) -> bool {
+        self.0.get(&process).is_some_and(|answered| *answered)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Engine {
+    /// Whether messages of a process that is lost may still be on their way.
+    pub(super) fn may_still_send(&self, process: u32, loss: Loss) -> bool {
+        let peer = self.peer(process);
+        // Of another job: it counts as one in MPI_Finalize only when all that it has sent has come.
+        let is_far = matches!(peer.route, Route::Net(_)) && !names::is_foreign(process);
+        is_far
+            && loss == Loss::Finalizing
+            && peer.state() != State::Finalized
+            && !self.leaving.has_answered(process)
+    }
 
-    #[test]
-    fn messages_are_waited_for_for_a_while_in_each_wait() {
-        let leaving = Leaving::default();
-        let half = ON_THEIR_WAY / 2;
-        assert!(leaving.may_send_at(3, 0) && leaving.may_send_at(3, half));
-        // Another process has a time of its own.
-        assert!(leaving.may_send_at(4, half));
-        assert!(!leaving.may_send_at(3, 2 * half) && leaving.may_send_at(4, 2 * half));
-        assert!(!leaving.may_send_at(3, 3 * half));
-        // A later wait, perhaps for what a session does after MPI_Finalize.
-        assert!(leaving.may_send_at(3, 3 * half + ANOTHER_WAIT));
+    /// Asks a process that is in MPI_Finalize for its last message, unless that was done before.
+    pub(super) fn ask_for_last(&mut self, process: u32) {
+        if let std::collections::btree_map::Entry::Vacant(first) = self.leaving.0.entry(process) {
+            first.insert(false);
+            self.send_in_order(process as usize, Outgoing::AskLast);
+        }
+    }
+
+    pub(super) fn on_ask_last(&mut self, packet: &Packet) {
+        self.send_in_order(packet.process as usize, Outgoing::Last);
+    }
+
+    /// All that the process has sent is here. The waits of this process look again.
+    pub(super) fn on_last(&mut self, packet: &Packet) {
+        self.leaving.0.insert(packet.process, true);
+        deaths::found();
+        self.wake_own_sleepers();
+    }
+
+    pub(super) fn dispatch_about_last(
+        &mut self,
+        process: usize,
+        what: Outgoing,
+    ) -> Result<(), Outgoing> {
+        let kind = match what {
+            Outgoing::AskLast => packets::ASK_LAST,
+            _ => packets::LAST,
+        };
+        let header = self.header(kind, 0, 0);
+        let route = self.peers.route(process);
+        match self.transport.push(route, &header, |_, _| {}) {
+            true => Ok(()),
+            false => Err(what),
+        }
     }
 }

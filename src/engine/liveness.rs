@@ -14,7 +14,7 @@ use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::transport::{Link, Loss, Route, deaths};
 use parking_lot::{Mutex, MutexGuard};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -278,21 +278,24 @@ impl Engine {
 
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.
     pub fn lost_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
-        let process = self.lost_peer(communicator, peer, |engine, process| {
-            of(engine, process).is_some_and(|loss| !engine.may_still_send(process, loss))
-        })?;
-        // Lost first, then nothing found: what it had sent is handled.
-        (!self.progresses()).then_some(process)
-    }
-
-    /// Whether messages of a process that is lost may still be on their way, see [`leaving`](super::leaving).
-    fn may_still_send(&self, process: u32, loss: Loss) -> bool {
-        let is_far = matches!(self.peer(process).route, Route::Net(_));
-        let may = is_far && loss == Loss::Finalizing && self.leaving.may_still_send(process);
-        if may {
+        let may_send = RefCell::new(Vec::new());
+        let lost = self.lost_peer(communicator, peer, |engine, process| {
+            let Some(loss) = of(engine, process) else {
+                return false;
+            };
+            let may = engine.may_still_send(process, loss);
+            if may {
+                may_send.borrow_mut().push(process);
+            }
+            !may
+        });
+        for process in may_send.into_inner() {
+            self.ask_for_last(process);
             published::stir();
         }
-        may
+        let process = lost?;
+        // Lost first, then nothing found: what it had sent is handled.
+        (!self.progresses()).then_some(process)
     }
 
     /// As [`Engine::lost_sender`], if the peer's process has ended: one in MPI_Finalize still sends what it began.

@@ -137,9 +137,13 @@ pub fn number_for_others(process: u32) -> u32 {
     }
 }
 
-/// What others are told of an error where there is room for one word: 0, or one more than the number of the lost process.
-pub fn in_a_word(error: &Error) -> u32 {
-    let number = error.lost().map(number_for_others);
+/// What others are told of an error where there is room for one word: 0, or one more than the number of the lost process. `strangers`: some of
+/// them are of another job, whose numbers are others.
+pub fn in_a_word(error: &Error, strangers: bool) -> u32 {
+    let number = error.lost().map(|process| match is_no_process(process) {
+        false if strangers => SOMEBODY,
+        _ => number_for_others(process),
+    });
     number.map_or(0, |process| process + 1)
 }
 
@@ -245,11 +249,13 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_loss_gives_the_error_that_the_loser_has() {
-        assert!(of_a_word(in_a_word(&Error::new(Class::Arg, "no loss"))).is_none());
+        assert!(of_a_word(in_a_word(&Error::new(Class::Arg, "no loss"), false)).is_none());
+        let known = of_a_word(in_a_word(&explain(3), true));
+        assert_eq!(known.expect("a loss").lost(), Some(SOMEBODY));
         for process in [SOMEBODY, DIFFERENT, REVOKED] {
             let (own, other) = (explain(process), told(failed(process)));
             assert_eq!((own.class(), own.text()), (other.class(), other.text()));
-            let told = of_a_word(in_a_word(&own)).expect("a loss");
+            let told = of_a_word(in_a_word(&own, true)).expect("a loss");
             assert_eq!((own.text(), own.lost()), (told.text(), told.lost()));
         }
     }

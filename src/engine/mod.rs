@@ -485,6 +485,9 @@ impl Engine {
                 if let Some(partner) = extra.partner {
                     self.part_done(partner);
                 }
+                if let Some(ended) = extra.stands_in_for {
+                    self.ends_stand_in(ended);
+                }
             }
         }
         self.part_done(index);

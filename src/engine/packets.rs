@@ -6,7 +6,7 @@
 //! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]). `FAILED` stands for a whole
 //! message of a collective operation that its sender cannot send, because a process is lost: the receive that it matches ends with an error.
 //! `PLACE` is a CTS of a receiver that takes the data straight into its buffer ([`super::straight`]). `REVOKED` says that the communicator with its
-//! context was revoked.
+//! context was revoked. `ASK_LAST` asks a process in MPI_Finalize for `LAST`, which comes behind all that it has sent ([`super::leaving`]).
 
 use crate::transport::{Loss, Place};
 
@@ -21,6 +21,8 @@ pub const CANCEL: u8 = 6;
 pub const FAILED: u8 = 7;
 pub const PLACE: u8 = 8;
 pub const REVOKED: u8 = 9;
+pub const ASK_LAST: u8 = 10;
+pub const LAST: u8 = 11;
 
 // Flags of headers. The upper four bits are the transport's.
 

@@ -94,6 +94,8 @@ impl Engine {
                 return self.on_failed(packet, failed, may_defer);
             }
             packets::REVOKED => self.on_revoked(packet),
+            packets::ASK_LAST => self.on_ask_last(packet),
+            packets::LAST => self.on_last(packet),
             kind => panic!("process {process} sent a packet of unknown kind {kind}"),
         }
         Handled::Matched

@@ -237,15 +237,31 @@ impl Slab {
     #[inline]
     pub fn release(&mut self, index: Index) {
         let request = &mut self.slots[own_slot(index)];
-        roots::give(request);
-        request.phase = Phase::Free;
         if request.extra.is_some() {
+            if request.keeps_number() {
+                return;
+            }
             request.extra = None;
         }
+        roots::give(request);
+        request.phase = Phase::Free;
         if request.error.is_some() {
             request.error = None;
         }
         self.free.push_back(index);
+    }
+
+    /// The receiver of an ended send will not answer its number any more: the slot is free if the program has given it back.
+    #[cold]
+    pub(super) fn give_number_back(&mut self, index: Index) {
+        let request = &mut self.slots[own_slot(index)];
+        let Some(extra) = request.extra.as_mut().filter(|extra| extra.keeps_number) else {
+            return;
+        };
+        extra.keeps_number = false;
+        if request.detached {
+            self.release(index);
+        }
     }
 
     /// The common end of a request, in one step: a receive that is not persistent, complete without an error, is

@@ -1,21 +1,24 @@
 //! What becomes of the messages of a communicator that was revoked.
 //!
-//! Invariant: a request of the program's on such a communicator ends, with MPIX_ERR_REVOKED unless its message was under way: a receive that
-//! has met no message at once, a send that was announced when its receiver, which refuses it, has heard of the revocation or is lost. What
-//! both sides have agreed to transfer goes on, so nothing is written to memory that the program has back. Nothing of the library's own ends
-//! here: whoever waits for that asks whether the communicator was revoked.
+//! Invariant: a request of the program's on such a communicator ends at once, with MPIX_ERR_REVOKED, unless both sides have agreed to transfer
+//! its message: that goes on, so nothing is written to memory that the program has back. A send that was announced, and whose receiver may yet
+//! want it, waits for nobody: another request *stands in* for it, with a copy of its data, until the receiver answers. It answers by the number
+//! of the ended one, which no other request has until then. Nothing of the library's own ends here: whoever waits for that asks whether the
+//! communicator was revoked.
 
 use super::dispatch::Outgoing;
 use super::liveness::KIND_OF_CONTEXT;
 use super::packets;
+use super::protocol::Protocol;
 use super::refusal::is_of_program;
-use super::requests::{Answer, Index, Kind, NOT_POSTED, Request};
+use super::requests::{Answer, Extra, Index, Kind, NOT_POSTED, Request, Restart};
 use super::{Engine, enter, for_each, losses};
-use crate::datatype::Status;
+use crate::datatype::{Buffer, Status};
+use crate::error::memory;
 use crate::sync::{AtomicBool, Ordering};
 use crate::transport::{Header, Packet, Route, deaths};
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In place of the own rank in a persistent request that is not to be started any more; its peer is MPI_PROC_NULL.
 const NO_RANK: i32 = i32::MIN;
@@ -26,6 +29,8 @@ const PROC_NULL: i32 = -1;
 pub(super) struct Contexts {
     sent: BTreeSet<u32>,
     received: BTreeSet<u32>,
+    /// The requests that stand in for ended ones, by these.
+    stand_ins: BTreeMap<Index, Index>,
 }
 
 /// Word of a process that the communicator with this context was revoked.
@@ -53,11 +58,15 @@ pub fn tell(process: u32, context: u32) {
 
 /// The communicator with these contexts was revoked: ends what is under way.
 pub fn end(communicator: i32, sent: u32, received: u32) {
+    let mut tasks = Vec::new();
     for_each(|engine| {
         engine.revoked.sent.insert(sent);
         engine.revoked.received.insert(received);
-        engine.end_revoked(communicator, [sent, received]);
+        tasks.extend(engine.end_revoked(communicator, [sent, received]));
     });
+    for (index, Restart(end)) in tasks {
+        end(index);
+    }
 }
 
 impl Contexts {
@@ -107,7 +116,9 @@ impl Engine {
         self.wake_own_sleepers();
     }
 
-    fn end_revoked(&mut self, communicator: i32, contexts: [u32; 2]) {
+    /// Returns the tasks that end by a function of their own.
+    fn end_revoked(&mut self, communicator: i32, contexts: [u32; 2]) -> Vec<(Index, Restart)> {
+        let mut tasks = Vec::new();
         let is_its = |request: &Request| {
             request.owner == communicator
                 && contexts.contains(&(request.context & !KIND_OF_CONTEXT))
@@ -123,11 +134,15 @@ impl Engine {
             let request = self.requests.at(index);
             if request.persistent {
                 (request.peer, request.source) = (PROC_NULL, NO_RANK);
+                let extra = request.extra.as_ref();
+                let end = extra.and_then(|extra| extra.at_revocation.clone());
+                tasks.extend(end.map(|end| (index, end)));
             }
         }
         for number in self.messages.numbers() {
             self.refuse_if_revoked(number);
         }
+        tasks
     }
 
     /// Ends an active request of the program's whose communicator was revoked, if it can end now. Whether it has.
@@ -172,7 +187,108 @@ impl Engine {
         if at.is_some() || is_refused {
             self.end_send_with_error(index);
         }
-        at.is_some() || is_refused
+        at.is_some() || is_refused || self.stands_in(index)
+    }
+
+    /// Ends a send that waits for its receiver, and has another request go on with a copy of its data. False: both transfer it, or nobody waits
+    /// for it, or there is no memory for the copy.
+    fn stands_in(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        let awaits = request.answer == Answer::Awaited;
+        if !awaits && request.answer != Answer::NotWanted {
+            return false;
+        }
+        if request.detached {
+            return self.parts_from_receive(index);
+        }
+        let Ok(copy) = memory::filled(request.buffer.len(), 0u8, "the data of a message") else {
+            return false;
+        };
+        let mut copy = copy.into_boxed_slice();
+        request.buffer.read(0, &mut copy);
+        let (answer, protocol, process) = (request.answer, request.protocol, request.process);
+        let stand_in = Request {
+            detached: true,
+            moved: request.moved,
+            total: request.total,
+            eager_part: request.eager_part,
+            answer,
+            protocol,
+            process,
+            peer: request.peer,
+            tag: request.tag,
+            ..Request::new(
+                request.kind,
+                Buffer::of_copy(&mut copy),
+                request.owner,
+                request.context,
+                request.source,
+            )
+        };
+        let extra = Extra {
+            copy: Some(copy),
+            stands_in_for: Some(index),
+            ..Extra::default()
+        };
+        if awaits && protocol == Protocol::Read {
+            // Its receiver may read the data where it was, at any time.
+            self.transport.revoke_addresses();
+        }
+        let stand_in = self.requests.insert(Request {
+            extra: Some(Box::new(extra)),
+            ..stand_in
+        });
+        self.sending += 1;
+        for waits in &mut self.peers.of(process as usize).queue {
+            if let Outgoing::EagerPart(sender) = waits
+                && *sender == index
+            {
+                *sender = stand_in;
+            }
+        }
+        if awaits {
+            self.revoked.stand_ins.insert(index, stand_in);
+        }
+        self.end_send_with_error(index);
+        if awaits {
+            let request = self.requests.at(index);
+            request.extra.get_or_insert_default().keeps_number = true;
+        }
+        true
+    }
+
+    /// Has the send of an exchange go on by itself, so that the receive, for which the call waits, is complete without it. False: nobody waits for
+    /// the send.
+    fn parts_from_receive(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        let extra = request.extra.as_mut();
+        let Some(receive) = extra.and_then(|extra| extra.partner.take()) else {
+            return false;
+        };
+        if !self.requests.at(index).is_withdrawn() {
+            self.withdraw(index);
+        }
+        let request = self.requests.at(receive);
+        request.error.get_or_insert_with(losses::revoked);
+        self.part_done(receive);
+        if super::has_threads() {
+            self.wake_own_sleepers();
+        }
+        true
+    }
+
+    /// The request that goes on with an ended send.
+    #[cold]
+    pub(super) fn stand_in(&mut self, ended: Index) -> Option<Index> {
+        self.revoked.stand_ins.get(&ended).copied()
+    }
+
+    /// The request that stands in for this one is complete.
+    #[cold]
+    pub(super) fn ends_stand_in(&mut self, ended: Index) {
+        if self.revoked.stand_ins.remove(&ended).is_some() {
+            self.requests.give_number_back(ended);
+        }
     }
 
     fn end_send_with_error(&mut self, index: Index) {

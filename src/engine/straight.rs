@@ -39,8 +39,8 @@ impl Engine {
 
     /// The receiver has matched one of our messages, and waits for its data.
     pub(super) fn on_place(&mut self, process: usize, placed: Placed) {
-        let (index, wanted) = (placed.sender, placed.wanted as usize);
-        self.take_answer(process, 0, index);
+        let wanted = placed.wanted as usize;
+        let index = self.take_answer(process, 0, placed.sender);
         let request = self.requests.at(index);
         assert!(
             0 < wanted && wanted <= request.total,

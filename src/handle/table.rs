@@ -287,6 +287,22 @@ impl<T: Send + Sync + 'static> Table<T> {
         state.retired.get(&handle).map(|entry| unsafe { &*entry.0 })
     }
 
+    /// Calls `visit` for each retired object, without the lock.
+    pub fn for_each_retired<'a>(&'a self, mut visit: impl FnMut(&'a T)) {
+        let retired: Vec<*const T> = {
+            let state = self.state.enter();
+            state
+                .retired
+                .values()
+                .map(|entry| entry.0.cast_const())
+                .collect()
+        };
+        // SAFETY: a retired object stays until `reclaim`, which the caller keeps out.
+        retired
+            .into_iter()
+            .for_each(|object| visit(unsafe { &*object }));
+    }
+
     /// Drops the object of a handle, retired or still alive, and puts the slot at the end of the
     /// queue of free ones. False if the handle is neither.
     ///

@@ -36,6 +36,18 @@ pub fn action(signal: c_int) -> sigaction {
     found
 }
 
+/// From now on a signal that would end the process does nothing. Whatever this process starts has the signal's own action again.
+pub fn survive(signal: c_int) {
+    extern "C" fn nothing(_: c_int) {}
+    let mut new = action(signal);
+    if new.sa_sigaction == libc::SIG_DFL {
+        new.sa_sigaction = nothing as extern "C" fn(c_int) as usize;
+        new.sa_flags = libc::SA_RESTART;
+        // SAFETY: a handler that does nothing.
+        unsafe { sigaction(signal, &raw const new, std::ptr::null_mut()) };
+    }
+}
+
 /// Calls `work` with all signals of this thread blocked: no handler runs here meanwhile, and threads that it starts inherit that.
 pub fn without_signals<R>(work: impl FnOnce() -> R) -> R {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -55,6 +67,20 @@ mod tests {
     use super::*;
 
     extern "C" fn handler(_: c_int) {}
+
+    #[test]
+    fn a_signal_that_would_end_the_process_does_nothing() {
+        // No other test uses it.
+        const SIGNAL: c_int = libc::SIGVTALRM;
+        survive(SIGNAL);
+        // SAFETY: it has a handler.
+        unsafe { libc::raise(SIGNAL) };
+        let handler = action(SIGNAL).sa_sigaction;
+        assert_ne!(handler, libc::SIG_DFL);
+        // One of the program's stays.
+        survive(SIGNAL);
+        assert_eq!(action(SIGNAL).sa_sigaction, handler);
+    }
 
     #[test]
     fn handlers_that_came_are_gone() {

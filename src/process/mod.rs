@@ -37,6 +37,7 @@ use crate::lifetime::collector;
 use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
+use crate::os::signals;
 use crate::os::tell;
 use crate::os::threads;
 use crate::pt2pt::buffered::{self, Scope};
@@ -468,6 +469,10 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     unsafe { engine::start(transport) };
     if matches!(job.how, launch::Launcher::Pmi1 | launch::Launcher::Pmix) {
         deaths::watch(engine::enter().transport().table());
+    }
+    if matches!(job.how, launch::Launcher::Pmi1) {
+        // By `-disable-auto-cleanup` hydra sends it to all ranks whenever one has ended, with an error or without.
+        signals::survive(libc::SIGUSR1);
     }
     Ok(())
 }

@@ -134,10 +134,8 @@ fn begin<const WAITS: bool>(
         detached: true,
         extra: Some(Box::new(Extra {
             copy,
-            bsend: None,
             partner: Some(index),
-            restart: None,
-            owner: None,
+            ..Extra::default()
         })),
         ..Request::new(
             Kind::Send(mode::<WAITS>()),

@@ -16,7 +16,7 @@ pub(super) fn failed_sender(engine: &mut Engine, index: Index) -> Option<u32> {
         return None;
     }
     let (owner, context) = engine.receives_from_any(index)?;
-    let comm = comm::find(owner).filter(|comm| comm.has_context(context))?;
+    let comm = comm::find_used(owner).filter(|comm| comm.has_context(context))?;
     let process = comm.unacknowledged()?;
     (!engine.progresses()).then_some(process)
 }

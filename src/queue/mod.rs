@@ -16,6 +16,7 @@ pub mod offers;
 pub mod posts;
 pub mod range_lock;
 pub mod relocation;
+pub mod revocations;
 pub mod ring;
 pub mod sequence;
 pub mod shape;

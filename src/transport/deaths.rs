@@ -9,7 +9,7 @@
 use super::peer::{Page, Peer, Table};
 use super::{Loss, State};
 use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 /// Where mpiexec counts that it has told of deaths.
@@ -40,6 +40,9 @@ const PAUSE: u64 = 400_000_000;
 /// Pages of the processes that this one watches; none where the launcher tells of deaths.
 static WATCHED: OnceLock<Box<[&'static Page]>> = OnceLock::new();
 
+/// How many of these were dead at the last look.
+static KNOWN: AtomicUsize = AtomicUsize::new(0);
+
 /// Says that the launcher of this job tells nobody of ranks that have ended: this process looks itself from now on.
 pub fn watch(table: &Table) {
     let _ = WATCHED.set(table.others_here().collect());
@@ -64,6 +67,11 @@ fn look_at(pages: &[&'static Page]) -> bool {
             .is_ok();
     if looks {
         pages.iter().for_each(|page| page.mark_if_dead());
+        // Also those that another process of this host has marked.
+        let dead = pages.iter().filter(|page| page.is_marked_dead()).count();
+        if KNOWN.swap(dead, Ordering::Relaxed) != dead {
+            found();
+        }
     }
     looks
 }
@@ -85,7 +93,6 @@ impl Page {
         // A process that finalizes says so before it ends.
         if !may_live(self) && self.is_over() && !may_live(self) {
             self.set_exited();
-            found();
         }
     }
 }
@@ -155,8 +162,12 @@ mod tests {
         assert!(!dead.has_died() && !living.has_died());
         dies.kill().unwrap();
         dies.wait().unwrap();
+        let before = count();
         while !dead.has_died() {
             std::thread::yield_now();
+        }
+        while count() == before {
+            look();
         }
         assert_eq!(dead.loss(), Some(Loss::Exited));
         assert!(dead.has_gone() && !living.has_died() && !living.has_gone());

@@ -43,6 +43,8 @@ pub(super) const OVER: u32 = 128;
 pub(super) const FINALIZED: u32 = 8;
 pub(super) const NEVER_STARTED: u32 = 16;
 pub(super) const UNREACHABLE: u32 = 32;
+/// The process wants to go on when others die.
+pub(super) const SURVIVES: u32 = 256;
 
 /// Why nothing more is to be expected from a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,16 @@ impl End {
     /// Whether the process has ended without MPI_Finalize, and not only the connection to it is broken.
     pub fn has_failed(known: u32) -> bool {
         known & EXITED != 0 && known & FINALIZED == 0
+    }
+
+    /// Whether the process has called one of the functions for failed processes.
+    pub fn wants_to_survive(known: u32) -> bool {
+        known & SURVIVES != 0
+    }
+
+    /// As [`End::wants_to_survive`], of what was told.
+    pub fn survives(&self) -> bool {
+        End::wants_to_survive(self.load())
     }
 
     /// Keeps what [`super::peer::Page::known_end`] has said of it.
@@ -171,6 +183,9 @@ mod tests {
         assert_eq!(end.state(), State::Joined);
         page.set_exited();
         agree();
+        page.survives.store(1, Ordering::Relaxed);
+        agree();
+        assert!(end.survives());
         page.set_state(State::Finalized);
         agree();
         assert_eq!(end.state(), State::Finalized);

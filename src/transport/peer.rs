@@ -7,7 +7,7 @@
 use super::calls::{self, COMMUNICATORS, Calls};
 use super::life::{
     ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED, RECEIVES_CLOSED,
-    State, UNREACHABLE, World, told,
+    SURVIVES, State, UNREACHABLE, World, told,
 };
 use super::paged::Paged;
 use super::slots::{self, Slots};
@@ -170,7 +170,9 @@ impl Page {
 
     /// What other hosts are told of it, for [`End::tell`].
     pub fn known_end(&self) -> u32 {
-        let lost = self.lost.load(Ordering::Acquire);
+        let survives = self.survives.load(Ordering::Acquire) != 0;
+        let survives = if survives { SURVIVES } else { 0 };
+        let lost = self.lost.load(Ordering::Acquire) | survives;
         match self.state() {
             State::Finalized => lost | FINALIZED,
             State::NotJoined if lost & EXITED != 0 => lost | NEVER_STARTED,

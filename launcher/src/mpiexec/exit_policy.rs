@@ -158,6 +158,10 @@ impl Supervisor<'_> {
     /// After a death that the others cannot go on without.
     pub(super) fn died(&mut self, code: i32) {
         if self.is_keeper() {
+            if self.survives() {
+                // First, so that the root knows when it decides.
+                self.tell_ends(Instant::now());
+            }
             return self.report(&Frame::Missed { code });
         }
         if self.survives() {
@@ -194,7 +198,8 @@ impl Supervisor<'_> {
             Some(Survive::No) => false,
             Some(Survive::Auto) | None => {
                 let mut here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
-                here.any(asked)
+                let mut elsewhere = self.segment.ends().unwrap_or_default().iter();
+                here.any(asked) || elsewhere.any(End::survives)
             }
         }
     }

@@ -110,11 +110,17 @@ pub struct Extra {
     pub partner: Option<Index>,
     /// What begins a persistent task again.
     pub restart: Option<Restart>,
+    /// What ends it when its communicator is revoked.
+    pub at_revocation: Option<Restart>,
+    /// The receiver of an ended send has yet to answer its number: no other request has it until then.
+    pub keeps_number: bool,
+    /// Of the request that goes on with the data of such a send: that one.
+    pub stands_in_for: Option<Index>,
     /// What the request is the handle of: a generalised or partitioned operation.
     pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// See [`Extra::restart`]; it is called without the guard, with the request.
+/// See [`Extra::restart`] and [`Extra::at_revocation`]; it is called without the guard, with the request.
 #[derive(Clone)]
 pub struct Restart(pub Arc<dyn Fn(Index) + Send + Sync>);
 
@@ -155,6 +161,14 @@ impl Request {
             posted: NOT_POSTED,
             extra: None,
         }
+    }
+
+    /// Whether the slot is to stay, see [`Extra::keeps_number`]; then no handle leads to it any more.
+    #[cold]
+    pub(super) fn keeps_number(&mut self) -> bool {
+        let keeps = (self.extra.as_ref()).is_some_and(|extra| extra.keeps_number);
+        self.detached |= keeps;
+        keeps
     }
 
     pub fn is_active(&self) -> bool {

@@ -12,11 +12,12 @@ mod sender;
 use super::PROC_NULL;
 use crate::comm::{COLLECTIVE, Comm};
 use crate::datatype::{Buffer, Status};
+use crate::engine::losses::{self, REVOKED};
 use crate::engine::matching::Key;
 use crate::engine::requests::{self, Extra, Index, Kind, Mode, Phase, Request, Restart};
 use crate::engine::send::Envelope;
 use crate::engine::wait::poll;
-use crate::engine::{Engine, enter, losses, tasks};
+use crate::engine::{Engine, enter, tasks};
 use crate::error::{Class, Error, Result, fail, memory};
 use crate::sync::{AtomicU32, Ordering};
 use parking_lot::Mutex;
@@ -108,9 +109,36 @@ enum Side {
 struct State {
     /// Between MPI_Start and the end.
     active: bool,
-    /// The process of the sender, which has ended before all came.
+    /// The process of the peer, which has ended before all was transferred; or [`REVOKED`].
     lost: Option<u32>,
     side: Side,
+}
+
+impl State {
+    /// Nothing more is transferred: withdraws what is under way.
+    fn lose(&mut self, engine: &mut Engine, process: u32) {
+        self.lost = Some(process);
+        let messages: Vec<Index> = match &mut self.side {
+            Side::Sender { pending, .. } => std::mem::take(pending),
+            Side::Receiver {
+                expected, parts, ..
+            } => {
+                let plan = expected.take().map(|(index, _)| index);
+                let parts = parts.drain(..).filter_map(|part| match part {
+                    Incoming::Pending(index, _) => Some(index),
+                    Incoming::Arrived => None,
+                });
+                plan.into_iter().chain(parts).collect()
+            }
+        };
+        for index in messages {
+            if is_complete(engine, index) {
+                engine.requests().release(index);
+            } else {
+                engine.withdraw(index);
+            }
+        }
+    }
 }
 
 /// See the module.
@@ -194,7 +222,7 @@ pub fn recv_init(
 
 fn keep(operation: Partitioned) -> Result<i32> {
     let operation = Arc::new(operation);
-    let started = operation.clone();
+    let (started, ended) = (operation.clone(), operation.clone());
     let request = Request {
         phase: Phase::Inactive,
         persistent: true,
@@ -202,6 +230,7 @@ fn keep(operation: Partitioned) -> Result<i32> {
         tag: operation.tag,
         extra: Some(Box::new(Extra {
             restart: Some(Restart(Arc::new(move |index| started.clone().start(index)))),
+            at_revocation: Some(Restart(Arc::new(move |index| ended.revoke(index)))),
             owner: Some(operation.clone()),
             ..Extra::default()
         })),
@@ -325,6 +354,7 @@ impl Partitioned {
             Side::Sender { ready, left, .. } => {
                 ready.fill(false);
                 *left = self.partitions;
+                state.lost = None;
                 drop(state);
                 self.end_if_sent(index);
             }
@@ -343,6 +373,23 @@ impl Partitioned {
                     engine.end_task(index, error);
                 });
             }
+        }
+    }
+
+    /// The communicator was revoked: what is active ends, and nothing is transferred any more.
+    fn revoke(&self, index: Index) {
+        let mut state = self.state.lock();
+        let was_lost = state.lost.is_some();
+        state.lose(&mut enter(), REVOKED);
+        // Else there is a task, which ends it.
+        let has_task = match state.side {
+            Side::Sender { left, .. } => left == 0,
+            Side::Receiver { .. } => true,
+        };
+        if state.active && !has_task && !was_lost {
+            state.active = false;
+            drop(state);
+            enter().end_task(index, Some(losses::revoked()));
         }
     }
 

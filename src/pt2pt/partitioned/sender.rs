@@ -17,6 +17,9 @@ impl Partitioned {
         }
         let mut state = self.state.lock();
         let active = state.active;
+        if state.lost == Some(REVOKED) {
+            return Err(losses::revoked());
+        }
         let Side::Sender {
             plan,
             ready,
@@ -99,8 +102,14 @@ impl Partitioned {
         }
         tasks::spawn(async move {
             tasks::condition(|| self.is_sent()).await;
-            self.state.lock().active = false;
-            enter().end_task(index, None);
+            let lost = {
+                let mut state = self.state.lock();
+                state.active = false;
+                state.lost
+            };
+            let mut engine = enter();
+            let error = lost.map(|process| losses::error(&engine, process));
+            engine.end_task(index, error);
         });
     }
 
@@ -110,7 +119,8 @@ impl Partitioned {
 
     pub(super) fn is_sent(&self) -> bool {
         let mut state = self.state.lock();
-        let Side::Sender { pending, .. } = &mut state.side else {
+        let State { side, lost, .. } = &mut *state;
+        let Side::Sender { pending, .. } = side else {
             return true;
         };
         let mut engine = enter();
@@ -118,6 +128,8 @@ impl Partitioned {
             if !is_complete(&mut engine, *part) {
                 return false;
             }
+            let error = engine.requests().at(*part).error.take();
+            *lost = lost.or(error.and_then(|error| error.lost()));
             engine.requests().release(*part);
             pending.pop();
         }

@@ -23,8 +23,9 @@ use super::notifier::FirstNotifier;
 use crate::os::backoff::Backoff;
 use crate::queue::desk::{self, Desk};
 use crate::queue::named_lock;
+use crate::queue::revocations;
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 pub use state::Shared;
 use std::os::fd::{AsFd, OwnedFd};
@@ -222,26 +223,31 @@ impl Desks {
             let Some(block) = self.find(key).or_else(|| self.make(key)) else {
                 return false;
             };
-            if block[IS_REVOKED].swap(1, Ordering::Relaxed) != 0 {
+            if !revocations::revoke(&block[IS_REVOKED], &locked.shared.revocations) {
                 return true;
             }
-            locked.shared.revocations.fetch_add(1, Ordering::Release); // pairs with `revocations`
         }
         self.segment.tell_news();
         true
     }
 
-    /// How often communicators were revoked: while it stays the same there are no new ones.
+    /// Has `find` go through those that are [`Desks::revoked`], if there was a revocation since this process has last `seen` any.
     #[inline]
-    pub fn revocations(&self) -> u32 {
-        self.shared().revocations.load(Ordering::Acquire)
+    pub fn look_for_revocations(&self, seen: &AtomicU32, find: impl FnOnce()) {
+        revocations::look(seen, &self.shared().revocations, find);
+    }
+
+    /// Whether communicators were revoked; for whoever has made one that other threads can find by now.
+    #[inline]
+    pub fn any_revocation(&self) -> bool {
+        revocations::is_any(&self.shared().revocations)
     }
 
     /// Whether the communicator with this key is revoked.
     pub fn is_revoked(&self, key: &Key) -> bool {
         let _locked = self.lock();
         let block = self.find(key);
-        block.is_some_and(|block| block[IS_REVOKED].load(Ordering::Relaxed) != 0)
+        block.is_some_and(|block| revocations::is_revoked(&block[IS_REVOKED]))
     }
 
     /// The keys of the revoked communicators that this process is a member of and has not left.
@@ -255,7 +261,7 @@ impl Desks {
         let me = self.me as u64;
         let is_own = |block: &Block| {
             block[IS_USED].load(Ordering::Relaxed) != 0
-                && block[IS_REVOKED].load(Ordering::Relaxed) != 0
+                && revocations::is_revoked(&block[IS_REVOKED])
                 && seats(block).any(|place| place == me)
         };
         let key = |block: Block| {
@@ -423,9 +429,16 @@ mod tests {
         let all = desks(3, segment_bytes(3));
         let (one, other) = (key(8, &[0, 2]), key(8, &[1, 2]));
         all[2].open(&one).unwrap();
-        assert!(!all[0].is_revoked(&one) && all[0].revocations() == 0);
+        assert!(!all[0].is_revoked(&one) && !all[0].any_revocation());
         assert!(all[0].revoke(&one) && all[2].revoke(&one));
-        assert_eq!(all[1].revocations(), 1);
+        let (seen, looks) = (AtomicU32::new(0), AtomicU32::new(0));
+        for _ in 0..3 {
+            all[1].look_for_revocations(&seen, || {
+                looks.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        assert!(all[1].any_revocation());
+        assert_eq!(looks.load(Ordering::Relaxed), 1);
         assert!(all[2].is_revoked(&one) && !all[2].is_revoked(&other));
         assert_eq!(all[2].revoked(), std::slice::from_ref(&one));
         assert!(all[1].revoked().is_empty());

@@ -22,7 +22,8 @@ impl Ends {
 }
 
 impl Supervisor<'_> {
-    /// Tells the other hosts of ends of ranks here: deaths at once, all else when it has lasted for [`SETTLED`].
+    /// Tells the other hosts of ends of ranks here: deaths, and that a rank wants to survive them, at once, all else when it has lasted for
+    /// [`SETTLED`].
     pub(crate) fn tell_ends(&mut self, now: Instant) {
         let mut news = std::mem::take(&mut self.ends.lost);
         for (index, rank) in self.ranks.iter().enumerate() {
@@ -31,10 +32,11 @@ impl Supervisor<'_> {
             }
             let end = self.segment.rank(rank.seat).status.known_end();
             let known = self.ends.known.entry(index).or_insert((0, now, true));
+            let is_wish = End::wants_to_survive(end) && !End::wants_to_survive(known.0);
             if known.0 != end {
                 *known = (end, now, false);
             }
-            let is_due = End::is_death(end) || now >= known.1 + SETTLED;
+            let is_due = End::is_death(end) || is_wish || now >= known.1 + SETTLED;
             if !known.2 && is_due {
                 known.2 = true;
                 news.push((rank.world as u32, end));

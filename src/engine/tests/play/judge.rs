@@ -30,6 +30,8 @@ impl Play {
                         Outgoing::Place(_) => "PLACE",
                         Outgoing::Failed { .. } => "FAILED",
                         Outgoing::Revoked { .. } => "REVOKED",
+                        Outgoing::AskLast => "ASK_LAST",
+                        Outgoing::Last => "LAST",
                         Outgoing::Cancel(_) => "CANCEL",
                     };
                     *reached.entry(name).or_default() += 1;
