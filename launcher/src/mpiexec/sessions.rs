@@ -1,8 +1,8 @@
 //! Which ranks have a session in common.
 //!
 //! Linux divides a busy core among sessions first (autogroup). In one session for all, the ranks get what one program of another
-//! user gets; with a session each, a rank that yields has nobody to yield to. So there are as many sessions as cores, if more ranks
-//! than these share them, and neighbours are together. A rank that shares no core has a session of its own.
+//! user gets; with a session each, a rank that yields has nobody to yield to. So ranks that share a core
+//! have a session in common. A rank that shares no core has a session of its own.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ impl Sessions {
 }
 
 /// The session of each rank of a host, given the processors that it may use; `None`: one of its own. Ranks with equal processors
-/// share these.
+/// share these, and have one session if they are more: yields help only within a session, and such ranks may meet on any of these processors.
 pub fn arrange(how: Sessions, ranks: &[&[usize]]) -> Vec<Option<u32>> {
     let mut sessions = vec![None; ranks.len()];
     match how {
@@ -39,14 +39,12 @@ pub fn arrange(how: Sessions, ranks: &[&[usize]]) -> Vec<Option<u32>> {
         Sessions::One if ranks.len() < 2 => {}
         Sessions::One => sessions.fill(Some(0)),
         Sessions::Core => {
-            let mut next = 0;
-            for (cores, members) in shares(ranks) {
-                let count = members.len();
-                if count > cores {
-                    for (position, rank) in members.into_iter().enumerate() {
-                        sessions[rank] = Some((next + position * cores / count) as u32);
-                    }
-                    next += cores;
+            let crowds = shares(ranks)
+                .into_iter()
+                .filter(|(cores, members)| members.len() > *cores);
+            for (number, (_, members)) in (0..).zip(crowds) {
+                for rank in members {
+                    sessions[rank] = Some(number);
                 }
             }
         }
@@ -70,9 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_share_a_session_where_ranks_share_cores() {
+    fn ranks_that_share_cores_and_are_not_bound_have_one_session() {
         let sessions = arrange(Sessions::Core, &[&[3, 5][..]; 5]);
-        assert_eq!(sessions, [0, 0, 0, 1, 1].map(Some));
+        assert_eq!(sessions, [Some(0); 5]);
+        let two: [&[usize]; 6] = [&[1, 2], &[3], &[1, 2], &[3], &[1, 2], &[4]];
+        let expected = [Some(0), Some(1), Some(0), Some(1), Some(0), None];
+        assert_eq!(arrange(Sessions::Core, &two), expected);
     }
 
     #[test]
