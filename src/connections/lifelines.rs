@@ -9,7 +9,7 @@ use crate::engine::wake_own_threads;
 use crate::os::addresses::end_in_silence;
 use crate::os::{monotonic_nanoseconds, threads};
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::{Page, State};
+use crate::transport::{Page, State, deaths};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -126,6 +126,8 @@ fn watch(epoll: &OwnedFd) {
                 waits_for_grace |= !line.told;
                 if line.told {
                     line.page.set_exited();
+                    // No mpiexec counts it.
+                    deaths::found();
                     any = true;
                 }
             }
