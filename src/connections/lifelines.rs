@@ -8,8 +8,8 @@
 use crate::engine::wake_own_threads;
 use crate::os::addresses::end_in_silence;
 use crate::os::{monotonic_nanoseconds, threads};
-use crate::sync::{AtomicU64, Ordering};
-use crate::transport::{Page, State};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::transport::{Page, State, deaths};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -54,6 +54,17 @@ struct Line {
 static LINES: Mutex<Vec<Line>> = Mutex::new(Vec::new());
 /// What the thread watches.
 static WATCHED: Mutex<Option<Arc<OwnedFd>>> = Mutex::new(None);
+
+/// A process has died since [`count_deaths`].
+static UNCOUNTED: AtomicBool = AtomicBool::new(false);
+
+/// Has this process look for those that have died, if any has; called with liveness checks. Not at once: mpiexec may be about to end this job
+/// because of it, with an exit code of its own.
+pub(super) fn count_deaths() {
+    if UNCOUNTED.swap(false, Ordering::Acquire) {
+        deaths::found();
+    }
+}
 
 /// Watches a connection to a process from now on; its page is written here.
 ///
@@ -126,6 +137,8 @@ fn watch(epoll: &OwnedFd) {
                 waits_for_grace |= !line.told;
                 if line.told {
                     line.page.set_exited();
+                    // Release: pairs with `count_deaths`.
+                    UNCOUNTED.store(true, Ordering::Release);
                     any = true;
                 }
             }

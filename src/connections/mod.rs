@@ -250,6 +250,7 @@ pub fn has_left(engine: &mut Engine) -> bool {
 
 /// Goes on with a connection whose other side has left or finalizes; called with liveness checks. Whether it is over.
 fn look_after(number: u64) -> bool {
+    lifelines::count_deaths();
     let mut engine = enter();
     lifelines::mark_finalizing(|process| guests::exchanged(&mut engine, process).1);
     let mut is_over = true;

@@ -72,9 +72,11 @@ impl Peers {
         met.of(process as u32, || Peer::new(table.of(process as u32).route))
     }
 
-    /// Forgets what was kept of a process of another job, to whom a connection begins or has ended.
-    pub fn forget(&mut self, process: u32) {
-        self.met.take(process);
+    /// Forgets what was kept of a process of another job, to whom a connection begins or has ended. Returns the size of its unexpected messages, and
+    /// whether it was told to hold data back.
+    pub fn forget(&mut self, process: u32) -> (usize, bool) {
+        let peer = self.met.take(process);
+        peer.map_or((0, false), |peer| (peer.unexpected_bytes, peer.holds))
     }
 
     /// What is kept of a process, if it was met.

@@ -44,7 +44,12 @@ impl Engine {
     /// A process of another job is reached as `peer` says from now on.
     pub fn reach(&mut self, process: u32, peer: Peer) {
         self.transport.table().set_foreign(process, peer);
-        self.peers.forget(process);
+        let (bytes, held) = self.peers.forget(process);
+        self.holding -= u32::from(held);
+        if bytes > 0 {
+            // Of messages that are here, and may be received yet.
+            self.peers.of(process as usize).unexpected_bytes = bytes;
+        }
     }
 
     /// These processes of other jobs are not reached any more.

@@ -11,7 +11,7 @@ use super::shm::layout::{self, RankPage, Segment};
 use super::shm::notifier;
 use crate::os::memory::Mapping;
 use crate::os::process::Birth;
-use crate::sync::Ordering;
+use crate::sync::{AtomicUsize, Ordering};
 use std::io::Result;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -46,6 +46,8 @@ pub struct Link {
     processes: Vec<u32>,
     births: Vec<Birth>,
     pages: Vec<&'static Page>,
+    /// How many of these were dead at the last look.
+    known_dead: AtomicUsize,
     /// After the end, which refers to them.
     _maps: Vec<Leaked>,
 }
@@ -104,6 +106,7 @@ impl Link {
             processes,
             births: plan.places.into_iter().map(|place| place.birth).collect(),
             pages,
+            known_dead: AtomicUsize::new(0),
             _maps: maps,
         })
     }
@@ -136,8 +139,13 @@ impl Link {
                     state => state,
                 });
                 page.set_exited();
-                super::deaths::found();
             }
+        }
+        // Also those that another process of the link has marked.
+        let dead = self.pages.iter().filter(|page| page.is_marked_dead());
+        let dead = dead.count();
+        if self.known_dead.swap(dead, Ordering::Relaxed) != dead {
+            super::deaths::found();
         }
     }
 

@@ -8,6 +8,7 @@ use super::order::Came;
 use super::{Net, PATIENCE, TICK, monotonic_nanoseconds, record};
 use crate::group::names;
 use crate::os::tell;
+use crate::transport::deaths;
 use crate::transport::wire::Header;
 
 /// How long after a process has gone its connection is closed if the provider keeps buffers for it, nanoseconds.
@@ -81,7 +82,10 @@ impl Net {
         }
         self.list(process);
         match is_guest {
-            true => self.table.of(process).page.set_exited(),
+            true => {
+                self.table.of(process).page.set_exited();
+                deaths::found();
+            }
             false => self.table.lose(process),
         }
         if !is_known {
