@@ -161,10 +161,24 @@ impl Window {
         }
     }
 
-    /// Where this process addresses the elements at a spot of private memory, if all of them are shared in place.
+    /// Where this process addresses the elements at a spot of private memory, if all of them are on whole pages that are shared in place.
     #[cold]
     #[inline(never)]
     pub(super) fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
+        self.spot_here(spot, remote, |at, bytes| {
+            self.shared_address(spot.rank, at, bytes)
+        })
+    }
+
+    /// Where this process addresses the elements at a spot of private memory; `find` knows where so many bytes at an address of the target's
+    /// are here.
+    #[inline]
+    pub(super) fn spot_here(
+        &self,
+        spot: &Spot,
+        remote: &Remote,
+        find: impl Fn(usize, u64) -> Option<usize>,
+    ) -> Option<Spot> {
         if self.flavor == Flavor::Dynamic {
             return None; // `find_region` has looked
         }
@@ -172,7 +186,7 @@ impl Window {
         // Inside of the window, so these are numbers of 64 bits.
         let (from, bytes) = (from as isize, (to - from) as u64);
         let first = spot.address.wrapping_add_signed(from);
-        let here = self.shared_address(spot.rank, first, bytes)?;
+        let here = find(first, bytes)?;
         Some(Spot {
             way: Way::Direct,
             address: here.wrapping_add_signed(-from),

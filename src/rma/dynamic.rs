@@ -12,6 +12,7 @@ use crate::engine;
 use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
+use crate::queue::relocation::Pages;
 use crate::sync::Ordering;
 
 impl Window {
@@ -173,8 +174,12 @@ impl Window {
             let process = self.targets[target].process;
             let shared = entry.shared.filter(|_| shared && target != self.rank);
             let here = shared.and_then(|offset| {
-                let memory = (entry.address as usize, entry.bytes);
-                in_place::address_here(the_heap().ok()?, memory, offset, (address, bytes))
+                let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
+                let pages = Pages {
+                    offset,
+                    edges: false,
+                };
+                in_place::address_here(the_heap().ok()?, &memory, pages, (address, bytes))
             });
             return Ok(Region {
                 way: here.map_or_else(|| ways::to(process), |_| Way::Direct),

@@ -4,13 +4,18 @@
 //! Origins count what their accesses by the kernel cost. When that is as much as the copy, they ask the owner, which moves the memory in its
 //! next MPI call that waits or synchronises. Invariant: no rank accesses memory by the kernel while it moves ([`relocation`]).
 //!
+//! *Edges* are pages that have other variables of the process, too. Accesses to them are counted as those by the kernel are, so that they
+//! become private pages again before a fork, whose child writes to such variables before any handler of its runs. Invariant: a child never
+//! begins with edges that are shared.
+//!
 //! [`relocation`]: crate::queue::relocation
 
 use super::room::{PAGE, is_private};
 use super::window::{Flavor, Window};
 use crate::engine::{self, tasks};
+use crate::os::in_place::Content;
 use crate::os::{backoff::give_way, in_place, tell};
-use crate::queue::relocation::Place;
+use crate::queue::relocation::{Pages, Place};
 use crate::sync::Ordering;
 use crate::transport::{Heap, heap};
 use crate::variables::show::SHOW;
@@ -56,15 +61,33 @@ const PER_BYTE: u64 = 2;
 const FIXED: u64 = 100_000;
 /// How long the owner waits for accesses that are under way: a rank may lose its core in one.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// How often the price doubles at most, once for each attempt in vain.
+/// The same before a fork, of accesses to edges, which take nanoseconds unless their rank has lost its core or is stopped.
+const PATIENCE_BEFORE_FORK: Duration = Duration::from_secs(2);
+/// How often the price doubles at most, once for each attempt in vain, and for each fork that ended it.
 const DOUBLINGS: u32 = 16;
+
+/// Ranges of pages that are shared at most: each is a mapping of its own, of which the kernel allows 65,530.
+const MOST: usize = 4096;
 
 /// Pages that are shared in place.
 struct Shared {
     pages: Range<usize>,
+    /// Those that are not edges.
+    whole: Range<usize>,
+    /// Where the first page is in the heap.
     offset: u64,
+    /// The range of the heap that they are in.
+    memory: u64,
     /// Handles of the windows that they are for. None: they wait until they can be given back.
     windows: Vec<i32>,
+}
+
+/// What was an edge, and became private while other threads ran: not shared, but a mapping of the heap's pages still.
+struct Detached {
+    pages: Range<usize>,
+    offset: u64,
+    /// The range of the heap, to be released with them.
+    memory: Option<u64>,
 }
 
 /// A window to which this process has given private memory, or may attach some.
@@ -72,6 +95,8 @@ struct Given {
     window: &'static Window,
     share: Share,
     attempts: u32,
+    /// How often edges were given back for a fork.
+    forks: u32,
     /// Why the last attempt was in vain.
     why_not: Option<&'static str>,
 }
@@ -79,11 +104,13 @@ struct Given {
 struct State {
     given: Vec<Given>,
     shared: Vec<Shared>,
+    detached: Vec<Detached>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     given: Vec::new(),
     shared: Vec::new(),
+    detached: Vec::new(),
 });
 
 /// Memory of this process at a window that only it can address: all of it.
@@ -107,6 +134,32 @@ fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
+/// Whether a window's private memory lies on some pages.
+fn meets(window: &Window, pages: &Range<usize>) -> bool {
+    private_memory(window).iter().any(|it| meet(it, pages))
+}
+
+/// Whether memory has edges that may be shared. A dynamic window tells whole pages only.
+fn has_edges(window: &Window, memory: &Range<usize>) -> bool {
+    !window.is_dynamic() && in_place::all_pages(memory) != in_place::whole_pages(memory)
+}
+
+/// The pages of a window's memory that are worth sharing.
+fn wanted_pages(window: &Window, memory: &Range<usize>) -> Range<usize> {
+    match has_edges(window, memory) {
+        true => in_place::all_pages(memory),
+        false => in_place::whole_pages(memory),
+    }
+}
+
+/// What pages have of which some are whole pages of the program's memory.
+fn content(pages: &Range<usize>, whole: &Range<usize>) -> Content {
+    match pages == whole {
+        true => Content::Given,
+        false => Content::Mixed,
+    }
+}
+
 /// To be called when a window is made: what this process has given may be shared from now on.
 pub fn enroll(window: &'static Window, share: Share) {
     let is_given = window.flavor == Flavor::Dynamic || !private_memory(window).is_empty();
@@ -119,6 +172,7 @@ pub fn enroll(window: &'static Window, share: Share) {
         window,
         share,
         attempts: 0,
+        forks: 0,
         why_not: None,
     });
     window.access.has_given.store(true, Ordering::Relaxed);
@@ -208,12 +262,12 @@ impl State {
         given.position(|given| std::ptr::eq(given.window, window))
     }
 
-    /// Whole pages of a window's memory that are not shared.
+    /// A window's memory that is not shared.
     fn unshared(&self, window: &Window) -> Vec<Range<usize>> {
         let all = private_memory(window).into_iter();
-        let unshared = all.filter(|memory| self.offset_of(window, memory).is_none());
-        let pages = unshared.map(|memory| in_place::whole_pages(&memory));
-        pages.filter(|pages| !pages.is_empty()).collect()
+        all.filter(|memory| self.place_of(window, memory).is_none())
+            .filter(|memory| !wanted_pages(window, memory).is_empty())
+            .collect()
     }
 
     /// Writes how others reached the memory that this process gave to a window.
@@ -223,10 +277,16 @@ impl State {
         } = &self.given[at];
         let rank = window.targets[window.rank].process;
         for memory in private_memory(window) {
-            let how = match (self.offset_of(window, &memory), why_not) {
-                (Some(_), _) => "shared in place".to_owned(),
+            let how = match (self.place_of(window, &memory), why_not) {
+                (Some(pages), _)
+                    if pages.edges
+                        || in_place::all_pages(&memory) == in_place::whole_pages(&memory) =>
+                {
+                    "shared in place".to_owned()
+                }
+                (Some(_), _) => "shared in place, but for its edges".to_owned(),
                 (None, Some(why)) => format!("private: {why}"),
-                (None, None) if in_place::whole_pages(&memory).is_empty() => {
+                (None, None) if wanted_pages(window, &memory).is_empty() => {
                     "private: it has no whole page".to_owned()
                 }
                 (None, None) => "private: nobody asked to share it".to_owned(),
@@ -242,12 +302,17 @@ impl State {
 
     fn set_price(&self, at: usize) {
         let Given {
-            window, attempts, ..
+            window,
+            attempts,
+            forks,
+            ..
         } = &self.given[at];
-        let bytes: usize = self.unshared(window).iter().map(Range::len).sum();
+        let unshared = self.unshared(window);
+        let pages = unshared.iter().map(|memory| wanted_pages(window, memory));
+        let bytes: usize = pages.map(|pages| pages.len()).sum();
         let price = match bytes {
             0 => 0,
-            _ => (FIXED + PER_BYTE * bytes as u64) << attempts.min(&DOUBLINGS),
+            _ => (FIXED + PER_BYTE * bytes as u64) << (attempts + forks).min(DOUBLINGS),
         };
         let line = window.block.target(window.rank);
         line.cost.store(0, Ordering::Relaxed);
@@ -258,7 +323,7 @@ impl State {
     fn share(&mut self, at: usize) {
         let window = self.given[at].window;
         let mut wanted = self.unshared(window).into_iter();
-        let shared = wanted.try_for_each(|pages| self.share_pages(window, pages));
+        let shared = wanted.try_for_each(|memory| self.share_memory(window, &memory));
         let given = &mut self.given[at];
         given.why_not = shared.err();
         given.attempts = match given.why_not {
@@ -275,37 +340,71 @@ impl State {
         if let Some(dynamic) = &window.dynamic {
             // What cannot be told stays private for the others.
             let line = window.block.target(window.rank);
-            let _ = dynamic.tell_shared(line, |memory| self.offset_of(window, memory));
-            place.end_move(0);
+            let find = |memory: &_| Some(self.place_of(window, memory)?.offset);
+            let _ = dynamic.tell_shared(line, find);
+            place.end_move(None);
             return;
         }
         let memory = private_memory(window);
-        let offset = memory.first().and_then(|it| self.offset_of(window, it));
-        place.end_move(offset.unwrap_or(0));
+        place.end_move(memory.first().and_then(|it| self.place_of(window, it)));
     }
 
-    /// Where the whole pages of a window's memory are in the heap, if they are shared.
-    fn offset_of(&self, window: &Window, memory: &Range<usize>) -> Option<u64> {
-        let pages = in_place::whole_pages(memory);
-        let shared = (self.shared.iter())
-            .find(|it| it.windows.contains(&window.handle) && is_in(&pages, &it.pages))?;
-        let inside = (pages.start - shared.pages.start) as u64;
-        (!pages.is_empty()).then_some(shared.offset + inside)
+    /// Where a window's memory is in the heap, if it is shared: with its edges, or whole pages alone.
+    fn place_of(&self, window: &Window, memory: &Range<usize>) -> Option<Pages> {
+        let whole = in_place::whole_pages(memory);
+        let all = in_place::all_pages(memory);
+        let of_window = |it: &&Shared| {
+            let pages = if whole.is_empty() { &all } else { &whole };
+            let within = if whole.is_empty() {
+                &it.pages
+            } else {
+                &it.whole
+            };
+            it.windows.contains(&window.handle) && is_in(pages, within)
+        };
+        let shared = self.shared.iter().find(of_window)?;
+        let edges = has_edges(window, memory) && is_in(&all, &shared.pages);
+        let pages = if edges { &all } else { &whole };
+        (!pages.is_empty()).then(|| Pages {
+            offset: shared.offset + (pages.start - shared.pages.start) as u64,
+            edges,
+        })
     }
 
-    /// Shares pages for a window.
+    /// Shares memory for a window, with its edges if that can be.
+    ///
+    /// Errors: why that cannot be done now.
+    fn share_memory(
+        &mut self,
+        window: &'static Window,
+        memory: &Range<usize>,
+    ) -> std::result::Result<(), &'static str> {
+        let whole = in_place::whole_pages(memory);
+        if !has_edges(window, memory) {
+            return self.share_pages(window, whole.clone(), whole);
+        }
+        let shared = self.share_pages(window, in_place::all_pages(memory), whole.clone());
+        match shared {
+            Err(_) if !whole.is_empty() => self.share_pages(window, whole.clone(), whole),
+            shared => shared,
+        }
+    }
+
+    /// Shares pages for a window, of which some are whole pages of its memory.
     ///
     /// Errors: why that cannot be done now.
     fn share_pages(
         &mut self,
         window: &'static Window,
         pages: Range<usize>,
+        whole: Range<usize>,
     ) -> std::result::Result<(), &'static str> {
         let heap = heap().ok_or("there is no shared memory")?;
-        let before = self
-            .shared
-            .iter_mut()
-            .find(|it| is_in(&pages, &it.pages) && heap.is_shared_in_place(&it.pages, it.offset));
+        let before = self.shared.iter_mut().find(|it| {
+            is_in(&pages, &it.pages)
+                && (whole.is_empty() || is_in(&whole, &it.whole))
+                && heap.is_shared_in_place(&it.pages, it.offset)
+        });
         if let Some(before) = before {
             before.windows.push(window.handle);
             return Ok(());
@@ -313,18 +412,29 @@ impl State {
         if self.shared.iter().any(|it| meet(&it.pages, &pages)) {
             return Err("a part of it is shared for another window");
         }
-        in_place::check(&pages)?;
+        if self.shared.len() >= MOST {
+            return Err("much memory is shared");
+        }
+        self.end_detached();
+        let content = content(&pages, &whole);
+        in_place::check(&pages, content)?;
         let given = self.given.iter().map(|given| given.window);
-        let meets = |window: &Window| private_memory(window).iter().any(|it| meet(it, &pages));
-        let met = given.filter(|window| meets(window)).collect();
-        let stopped = Stopped::begin(met).ok_or("other ranks were accessing it")?;
+        let met = given.filter(|window| meets(window, &pages)).collect();
+        let stopped = Stopped::begin(met, PATIENCE).ok_or("other ranks were accessing it")?;
         prepare_forks();
         // SAFETY: nobody else writes there: the check has found no other thread, all signals are blocked, and other ranks are stopped.
         let offset = unsafe { heap.share_in_place(&pages) };
         drop(stopped);
+        let offset = offset.map_err(|_| "there is no memory to share")?;
         self.shared.push(Shared {
+            whole: if whole.is_empty() {
+                pages.start..pages.start
+            } else {
+                whole
+            },
             pages,
-            offset: offset.map_err(|_| "there is no memory to share")?,
+            offset,
+            memory: offset,
             windows: vec![window.handle],
         });
         Ok(())
@@ -335,33 +445,128 @@ impl State {
         let Some(heap) = heap() else {
             return;
         };
-        self.shared.retain(
-            |Shared {
-                 pages,
-                 offset,
-                 windows,
-             }| {
-                let stays = !windows.is_empty() || !in_place::is_alone();
-                // SAFETY: no window has it, and no other thread writes there.
-                stays || unsafe { heap.unshare_in_place(pages, *offset) }.is_err()
-            },
-        );
+        self.shared.retain(|shared| {
+            let Shared { pages, whole, .. } = shared;
+            let stays = !shared.windows.is_empty() || !in_place::is_alone(content(pages, whole));
+            // SAFETY: no window has it, and no other thread writes there.
+            stays || unsafe { heap.unshare_in_place(pages, shared.offset, shared.memory) }.is_err()
+        });
+        self.end_detached();
+    }
+
+    /// Makes pages private ones that were detached, where no other thread can write to them.
+    fn end_detached(&mut self) {
+        if self.detached.is_empty() || !in_place::is_alone(Content::Mixed) {
+            return;
+        }
+        let Some(heap) = heap() else {
+            return;
+        };
+        self.detached.retain(|detached| {
+            let is_there = heap.is_shared_in_place(&detached.pages, detached.offset);
+            // SAFETY: no other process writes there, and no other thread.
+            if is_there && unsafe { in_place::give_back(&detached.pages) }.is_err() {
+                return true;
+            }
+            if let Some(memory) = detached.memory {
+                heap.release(memory);
+            }
+            false
+        });
+    }
+
+    /// Makes all edges private: a child of a fork is about to begin. Those that another rank does not leave stay shared.
+    fn give_edges_back(&mut self) {
+        for at in (0..self.shared.len()).rev() {
+            let Shared { pages, whole, .. } = &self.shared[at];
+            if pages == whole {
+                continue;
+            }
+            let given = self.given.iter().map(|given| given.window);
+            let met = given.filter(|window| meets(window, pages)).collect();
+            let Some(mut stopped) = Stopped::begin(met, PATIENCE_BEFORE_FORK) else {
+                continue;
+            };
+            self.end_edges(at);
+            for (window, place) in &mut stopped.0 {
+                let Some(memory) = private_memory(window)
+                    .pop()
+                    .filter(|_| !window.is_dynamic())
+                else {
+                    continue;
+                };
+                let now = self.place_of(window, &memory);
+                let had_edges = place.is_some_and(|place| place.edges);
+                *place = now;
+                if let (true, Some(at)) = (had_edges, self.position(window)) {
+                    self.given[at].forks += 1;
+                    self.set_price(at);
+                }
+            }
+        }
+    }
+
+    /// Makes edges of shared pages private, and ends what has no others. No access of another rank's is under way.
+    fn end_edges(&mut self, at: usize) {
+        let Some(heap) = heap() else {
+            return;
+        };
+        let is_alone = in_place::is_alone(Content::Mixed);
+        let shared = &mut self.shared[at];
+        let mut end = |edge: Range<usize>, memory: Option<u64>| {
+            let offset = shared.offset + (edge.start - shared.pages.start) as u64;
+            let is_there = !edge.is_empty() && heap.is_shared_in_place(&edge, offset);
+            if is_there && !is_alone {
+                // SAFETY: the pages are those, and other ranks are stopped.
+                unsafe { heap.detach_in_place(&edge, offset) }?;
+                self.detached.push(Detached {
+                    pages: edge,
+                    offset,
+                    memory,
+                });
+                return Ok(());
+            }
+            if is_there {
+                // SAFETY: no other thread writes there, and other ranks are stopped.
+                unsafe { in_place::give_back(&edge) }?;
+            }
+            if let Some(memory) = memory {
+                heap.release(memory);
+            }
+            std::io::Result::Ok(())
+        };
+        let (pages, whole) = (shared.pages.clone(), shared.whole.clone());
+        if whole.is_empty() {
+            if end(pages, Some(shared.memory)).is_ok() {
+                self.shared.swap_remove(at);
+            }
+            return;
+        }
+        let first = end(pages.start..whole.start, None);
+        let last = end(whole.end..pages.end, None);
+        if first.is_ok() {
+            shared.offset += (whole.start - pages.start) as u64;
+            shared.pages.start = whole.start;
+        }
+        if last.is_ok() {
+            shared.pages.end = whole.end;
+        }
     }
 }
 
 /// Windows at whose memory no access of another rank is under way, as long as this lives.
-struct Stopped(Vec<(&'static Window, u64)>);
+struct Stopped(Vec<(&'static Window, Option<Pages>)>);
 
 impl Stopped {
     /// `None`: one does not end soon.
-    fn begin(windows: Vec<&'static Window>) -> Option<Stopped> {
+    fn begin(windows: Vec<&'static Window>, patience: Duration) -> Option<Stopped> {
         let begin = |window: &'static Window| (window, window.own_place().begin_move());
         let stopped = Stopped(windows.into_iter().map(begin).collect());
         Place::order_moves();
         let began = Instant::now();
         while !stopped.0.iter().all(|(window, _)| window.has_no_access()) {
             let waited = began.elapsed();
-            if waited > PATIENCE {
+            if waited > patience {
                 return None;
             }
             give_way(waited);
@@ -388,29 +593,46 @@ impl Window {
         })
     }
 
-    /// The address here of memory of another rank at an address there, if all of it is shared in place.
+    /// The address here of memory of another rank at an address there, if all of it is on whole pages that are shared in place.
     #[inline]
     pub(super) fn shared_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
-        let offset = self.block.target(rank).place.pages()?;
+        let pages = self.block.target(rank).place.pages()?;
         let target = &self.targets[rank];
-        address_here(heap()?, (target.base, target.bytes), offset, (at, bytes))
+        let memory = target.base..target.base + target.bytes as usize;
+        address_here(heap()?, &memory, pages, (at, bytes))
+    }
+
+    /// As [`Self::shared_address`], for an access that is counted: also on edges.
+    #[inline]
+    pub(super) fn counted_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
+        let pages = self.block.target(rank).place.pages()?;
+        if !pages.edges {
+            return self.shared_address(rank, at, bytes);
+        }
+        let first = self.targets[rank].base / PAGE * PAGE;
+        let here = heap()?.at(pages.offset + (at - first) as u64, bytes)?;
+        Some(here as usize)
     }
 }
 
-/// The address here of `bytes` at an address `at` of another process, in memory at `base` there whose whole pages are at an offset in the heap.
+/// The address here of `bytes` at an address `at` of another process, on whole pages of memory there that are shared.
 #[inline]
 pub(super) fn address_here(
     heap: &Heap,
-    (base, size): (usize, u64),
-    offset: u64,
+    memory: &Range<usize>,
+    pages: Pages,
     (at, bytes): (usize, u64),
 ) -> Option<usize> {
-    let end = (base + size as usize) / PAGE * PAGE;
-    let inside = at.checked_sub(base.next_multiple_of(PAGE))?;
-    if at + bytes as usize > end {
+    let end = memory.end / PAGE * PAGE;
+    let whole = memory.start.next_multiple_of(PAGE);
+    if at < whole || at + bytes as usize > end {
         return None;
     }
-    let here = heap.at(offset + inside as u64, bytes)?;
+    let first = match pages.edges {
+        true => memory.start / PAGE * PAGE,
+        false => whole,
+    };
+    let here = heap.at(pages.offset + (at - first) as u64, bytes)?;
     Some(here as usize)
 }
 
@@ -424,7 +646,9 @@ fn prepare_forks() {
 }
 
 extern "C" fn before_fork() {
-    std::mem::forget(STATE.lock());
+    let mut state = STATE.lock();
+    state.give_edges_back();
+    std::mem::forget(state);
 }
 
 extern "C" fn after_fork() {

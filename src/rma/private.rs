@@ -3,7 +3,7 @@
 //! Neither needs a call of the target's. Invariant: the target's elements are addresses of another process here, which nothing
 //! dereferences; [`Buffer::runs`] only computes with them.
 
-use super::access::{Pieces, Spot};
+use super::access::{Pieces, Remote, Spot};
 use super::window::{Way, Window};
 use super::{helper, ways};
 use crate::datatype::{Buffer, Scratch};
@@ -199,6 +199,18 @@ impl<'a> PrivateMemory<'a> {
             rank: spot.rank,
             way: spot.way,
         })
+    }
+
+    /// Where this process addresses the elements of the access, if all of them are shared in place, edges included.
+    pub fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
+        self.window.spot_here(spot, remote, |at, bytes| {
+            self.window.counted_address(self.rank, at, bytes)
+        })
+    }
+
+    /// As [`Self::shared_spot`], of so many bytes without holes.
+    pub fn shared_address(&self, spot: &Spot, bytes: u64) -> Option<usize> {
+        self.window.counted_address(self.rank, spot.address, bytes)
     }
 
     /// Counts what a call of the kernel or of the helper costs, and asks the owner to share the memory when that has cost as much.

@@ -5,7 +5,7 @@
 
 use super::access::{Remote, Spot};
 use super::hosts::Track;
-use super::private;
+use super::private::PrivateMemory;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, copying};
 use crate::engine::requests;
@@ -53,35 +53,63 @@ fn transfer_elements<const PUT: bool>(
     spot: &Spot,
     track: Option<&Track>,
 ) -> Result<()> {
-    let shared = match spot.way {
-        Way::Kernel | Way::Helper => {
-            let shared = window.shared_spot(spot, remote);
-            let is_whole = remote.datatype.is_contiguous();
-            if PUT && shared.is_none() && window.put_later(spot, origin, is_whole)? {
-                return Ok(());
-            }
-            window.catch_up(spot.rank)?;
-            shared
-        }
-        _ => None,
-    };
-    let spot = shared.as_ref().unwrap_or(spot);
+    if let Way::Kernel | Way::Helper = spot.way {
+        return transfer_private::<PUT>(window, origin, remote, spot);
+    }
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
-    let private = || private::PrivateMemory::begin(window, spot);
-    match (spot.way, PUT) {
-        (Way::Direct, true) => origin.copy_to(&target, origin.len()),
-        (Way::Direct, false) => target.copy_to(origin, origin.len()),
-        (Way::Remote, true) => window
-            .far(spot.rank, "MPI_Put")
-            .put(origin, &target, track)?,
-        (Way::Remote, false) => window
-            .far(spot.rank, "MPI_Get")
-            .get(origin, &target, track)?,
-        (_, true) => private()?.put(origin, &target)?,
-        (_, false) => private()?.get(origin, &target)?,
+    if spot.way == Way::Remote {
+        let far = window.far(spot.rank, if PUT { "MPI_Put" } else { "MPI_Get" });
+        return match PUT {
+            true => far.put(origin, &target, track),
+            false => far.get(origin, &target, track),
+        };
     }
+    copy_elements::<PUT>(origin, &target);
     Ok(())
+}
+
+/// As [`transfer`], of memory that only its process can address, unless it is shared in place.
+fn transfer_private<const PUT: bool>(
+    window: &Window,
+    origin: &Buffer,
+    remote: &Remote,
+    spot: &Spot,
+) -> Result<()> {
+    if let Some(shared) = window.shared_spot(spot, remote) {
+        window.catch_up(spot.rank)?;
+        // SAFETY: as many bytes as `locate` has found.
+        copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
+        return Ok(());
+    }
+    let is_whole = remote.datatype.is_contiguous();
+    let waits = PUT && !window.block.target(spot.rank).place.has_edges();
+    if waits && window.put_later(spot, origin, is_whole)? {
+        return Ok(());
+    }
+    window.catch_up(spot.rank)?;
+    let memory = PrivateMemory::begin(window, spot)?;
+    if let Some(shared) = memory.shared_spot(spot, remote) {
+        // SAFETY: as above, and counted.
+        copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
+        return Ok(());
+    }
+    // SAFETY: found by `locate` for these elements.
+    let target = unsafe { spot.elements(remote) };
+    match PUT {
+        true => memory.put(origin, &target),
+        false => memory.get(origin, &target),
+    }
+}
+
+/// Copies to the target if `PUT`, else from it; both are addresses of this process, and have as many bytes.
+fn copy_elements<const PUT: bool>(origin: &Buffer, target: &Buffer) {
+    match (origin.contiguous(), target.contiguous(), PUT) {
+        // SAFETY: as many bytes on both sides.
+        (Some(own), Some(target), _) => unsafe { copy::<PUT>(own, target, origin.len()) },
+        (_, _, true) => origin.copy_to(target, origin.len()),
+        (_, _, false) => target.copy_to(origin, origin.len()),
+    }
 }
 
 /// Copies to the target if `PUT`, else from it: `bytes` bytes without holes on both sides, where that takes a few instructions. False:
