@@ -340,6 +340,128 @@ static void neighbors(void)
     free(arena);
 }
 
+static int64_t fixed[5] = {1, 2, 3, 4, 5}, zeros[3];
+
+/* Variables of the program, on pages that were a file's. */
+static void variables(void)
+{
+    MPI_Win one = window_of(fixed + 1, 24, "now"), two = window_of(zeros, sizeof zeros, "now");
+    if (size > 1) {
+        CHECK_STRING(told(one, "oxmpi_private_access"), "shared");
+        CHECK_STRING(told(two, "oxmpi_private_access"), "shared");
+    }
+    operations(one, fixed + 1, 3);
+    operations(two, zeros, 3);
+    CHECK(fork() > 0 || (_exit(0), 0));
+    CHECK(wait(NULL) > 0);
+    operations(two, zeros, 3);
+    operations(one, fixed + 1, 3);
+    end(&one);
+    operations(two, zeros, 3);
+    end(&two);
+    CHECK(kind_of(fixed, sizeof fixed) != 's' && kind_of(zeros, sizeof zeros) != 's');
+    CHECK_INT(fixed[0], 1);
+    CHECK_INT(fixed[4], 5);
+    fixed[0] = 1;
+}
+
+/* Memory on the same page as that of windows which come and go stays with the kernel; no access to it is lost when the page changes. */
+static void beside(int times)
+{
+    MPI_Comm half;
+    unsigned char *arena = aligned_alloc(PAGE, ARENA);
+    int64_t one = 1, old, *cells = (int64_t *) arena, mine = 0, sum, stop = 0;
+    memset(arena, 0, ARENA);
+    MPI(MPI_Comm_split(MPI_COMM_WORLD, rank >= 2, rank, &half));
+    MPI_Win win = window_of(cells, 16, "no");
+    if (rank < 2) {
+        for (int i = 0; i < times; i++) {
+            MPI_Info info;
+            MPI_Win other;
+            MPI(MPI_Info_create(&info));
+            MPI(MPI_Info_set(info, "oxmpi_share", "now"));
+            MPI(MPI_Win_create(cells + 100, 80, 1, info, half, &other));
+            MPI(MPI_Info_free(&info));
+            MPI(MPI_Win_free(&other));
+        }
+        stop = 1;
+        if (rank == 0)
+            MPI(MPI_Accumulate(&stop, 1, MPI_INT64_T, 0, 8, 1, MPI_INT64_T, MPI_REPLACE, win));
+    } else
+        for (int64_t stopped = 0; !stopped; mine++) {
+            MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, 0, MPI_SUM, win));
+            MPI(MPI_Fetch_and_op(NULL, &stopped, MPI_INT64_T, 0, 8, MPI_NO_OP, win));
+            MPI(MPI_Win_flush(0, win));
+        }
+    settle(win);
+    MPI(MPI_Reduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD));
+    if (rank == 0)
+        CHECK_INT(cells[0], sum);
+    end(&win);
+    MPI(MPI_Comm_free(&half));
+    free(arena);
+}
+
+/* Attached memory of a few bytes, several pieces on a page. */
+static void attached(void)
+{
+    enum { NODES = 40 };
+    int right = (rank + 1) % size, left = (rank + size - 1) % size;
+    int64_t *nodes[NODES], value, got;
+    MPI_Aint own[NODES], there[NODES];
+    MPI_Win win;
+    MPI_Info info;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", "now"));
+    MPI(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Win_lock_all(0, win));
+    for (int i = 0; i < NODES; i++) {
+        nodes[i] = malloc(i % 8 == 5 ? 5000 : 100);
+        *nodes[i] = 100 * rank + i;
+        MPI(MPI_Win_attach(win, nodes[i], i % 8 == 5 ? 5000 : 100));
+        MPI(MPI_Get_address(nodes[i], &own[i]));
+    }
+    CHECK(size == 1 || kind_of(nodes[0], 8) == 's');
+    MPI(MPI_Sendrecv(own, NODES, MPI_AINT, left, 0, there, NODES, MPI_AINT, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < NODES; i++) {
+            MPI(MPI_Get(&got, 1, MPI_INT64_T, right, there[i], 1, MPI_INT64_T, win));
+            MPI(MPI_Win_flush(right, win));
+            CHECK_INT(got, 100 * right + i + 3 * round);
+            value = 1;
+            MPI(MPI_Fetch_and_op(&value, &got, MPI_INT64_T, right, there[i], MPI_SUM, win));
+            MPI(MPI_Win_flush(right, win));
+            value = got + 2;
+            MPI(MPI_Put(&value, 1, MPI_INT64_T, right, there[i], 1, MPI_INT64_T, win));
+            MPI(MPI_Win_flush(right, win));
+            value = got + 3;
+            MPI(MPI_Put(&value, 1, MPI_INT64_T, right, there[i], 1, MPI_INT64_T, win));
+        }
+        MPI(MPI_Win_flush_all(win));
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        int code;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(kind_of(nodes[0], 8) == 's' || *nodes[1] != 100 * rank + 1 + 3 * (round + 1));
+        CHECK(child > 0 && waitpid(child, &code, 0) == child);
+        CHECK_INT(code, 0);
+        CHECK_INT(kind_of(nodes[0], 8), 'p');
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    for (int i = 0; i < NODES; i++) {
+        MPI(MPI_Win_detach(win, nodes[i]));
+        CHECK_INT(*nodes[i], 100 * rank + i + 9);
+    }
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < NODES; i++) {
+        CHECK_INT(kind_of(nodes[i], 8), 'p');
+        free(nodes[i]);
+    }
+    MPI(MPI_Win_free(&win));
+}
+
 /* Nothing grows. */
 static void in_turn(int times)
 {
@@ -371,7 +493,10 @@ int main(int argc, char **argv)
         if (i < 3)
             at(places[i][0], places[i][1], NULL);
     }
+    variables();
     neighbors();
+    beside(times);
+    attached();
     storm(times / 20);
     threads();
     in_turn(times);

@@ -55,14 +55,49 @@ fn is_private(line: &Line<'_>) -> bool {
     line.access == "rw-p" && line.inode == 0 && is_plain
 }
 
-fn check_maps(maps: &str, range: &Range<usize>) -> std::result::Result<(), &'static str> {
+/// Where objects of the program and its libraries have variables: their segments that may be written. What was not written there yet has pages
+/// of a file.
+fn variables() -> Vec<Range<usize>> {
+    unsafe extern "C" fn add(
+        info: *mut libc::dl_phdr_info,
+        _size: usize,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: what `dl_iterate_phdr` gives, and the vector below.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Range<usize>>>()) };
+        for at in 0..usize::from(info.dlpi_phnum) {
+            // SAFETY: there are so many.
+            let header = unsafe { &*info.dlpi_phdr.add(at) };
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
+                let first = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+                found.push(all_pages(&(first..first + header.p_memsz as usize)));
+            }
+        }
+        0
+    }
+    let mut found: Vec<Range<usize>> = Vec::new();
+    // SAFETY: the function gets the vector, and keeps nothing.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut found).cast()) };
+    found
+}
+
+fn check_maps(
+    maps: &str,
+    range: &Range<usize>,
+    variables: &[Range<usize>],
+) -> std::result::Result<(), &'static str> {
     let mut at = range.start;
     for line in maps.lines().filter_map(parse) {
         if is_of_a_device(line.name) {
             return Err("a device or the kernel may write to memory of the process");
         }
         if at < range.end && line.range.contains(&at) {
-            if !is_private(&line) {
+            let of_file = at..line.range.end.min(range.end);
+            let is_variable = line.access == "rw-p"
+                && variables
+                    .iter()
+                    .any(|it| it.start <= of_file.start && of_file.end <= it.end);
+            if !is_private(&line) && !is_variable {
                 return Err("it is not private anonymous memory");
             }
             at = line.range.end;
@@ -175,7 +210,7 @@ pub fn check(range: &Range<usize>, content: Content) -> std::result::Result<(), 
     }
     let read = |path| std::fs::read_to_string(path).map_err(|_| "/proc/self cannot be read");
     check_status(&read("/proc/self/status")?)?;
-    check_maps(&read("/proc/self/maps")?, range)?;
+    check_maps(&read("/proc/self/maps")?, range, &variables())?;
     match is_alone(content) {
         true => Ok(()),
         false => Err("another thread may write to it"),
@@ -347,19 +382,38 @@ mod tests {
 
     #[test]
     fn only_private_anonymous_memory_is_fit() {
-        let fits = |from, to| check_maps(MAPS, &(from..to));
+        let object = 0x7f00_0030_0000..0x7f00_0030_2000;
+        let fits = |from, to| check_maps(MAPS, &(from..to), &[object.clone()]);
         assert_eq!(fits(0x7f00_0000_1000, 0x7f00_0020_0000), Ok(()));
         assert_eq!(fits(0x55e0_a8c0_1000, 0x55e0_a8c0_2000), Ok(()));
         let other = Err("it is not private anonymous memory");
         assert_eq!(fits(0x7f00_001f_0000, 0x7f00_0020_1000), other);
         assert_eq!(fits(0x7f00_0030_0000, 0x7f00_0030_1000), other);
+        let maps = "7f0000300000-7f0000400000 rw-p 00000000 08:01 1234 /usr/lib/x.so\n";
+        let fits_with = |objects: &[_]| check_maps(maps, &object, objects);
+        assert_eq!(fits_with(&[object.clone()]), Ok(()));
+        assert_eq!(fits_with(&[]), other);
+        assert_eq!(fits_with(&[0x7f00_0030_0000..0x7f00_0030_1000]), other);
         assert_eq!(fits(0x7ffd_0000_0000, 0x7ffd_0000_1000), other);
         let missing = Err("it is not mapped");
         assert_eq!(fits(0x7f00_0100_0000, 0x7f00_0100_1000), missing);
         for name in ["/dev/nvidia0", "anon_inode:[io_uring]", "/[aio] (deleted)"] {
             let maps = format!("{MAPS}7f1000000000-7f1000001000 rw-s 00000000 00:05 9 {name}\n");
-            assert!(check_maps(&maps, &(0x7f00_0000_1000..0x7f00_0000_2000)).is_err());
+            assert!(check_maps(&maps, &(0x7f00_0000_1000..0x7f00_0000_2000), &[]).is_err());
         }
+    }
+
+    #[test]
+    fn variables_are_found() {
+        static WORD: AtomicU32 = AtomicU32::new(1);
+        WORD.store(2, Ordering::Relaxed);
+        let at = (&raw const WORD).addr();
+        assert!(variables().iter().any(|it| it.contains(&at)));
+        assert!(
+            !variables()
+                .iter()
+                .any(|it| it.contains(&(&raw const at).addr()))
+        );
     }
 
     #[test]

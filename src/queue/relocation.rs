@@ -31,11 +31,13 @@ pub struct Pages {
 }
 
 impl Pages {
-    fn word(self) -> u64 {
+    /// As a number that is not zero, for other processes.
+    pub fn word(self) -> u64 {
         self.offset | if self.edges { EDGES } else { 0 }
     }
 
-    fn of_word(word: u64) -> Option<Pages> {
+    /// What [`Pages::word`] has said; `None`: another number.
+    pub fn of_word(word: u64) -> Option<Pages> {
         (word >= FIRST).then_some(Pages {
             offset: word & !EDGES,
             edges: word & EDGES != 0,

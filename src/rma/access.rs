@@ -2,6 +2,7 @@
 //!
 //! Invariant: what passes here lies inside of the window, whatever the datatype, and no product or sum has wrapped.
 
+use super::private::PrivateMemory;
 use super::window::{Flavor, Target, Way, Window};
 use crate::datatype::{Buffer, Datatype, pack};
 use crate::engine::losses::{self, Cause};
@@ -151,6 +152,38 @@ impl Window {
         })
     }
 
+    /// As [`Window::locate_quickly`], in memory whose edges are shared in place: as long as the second value lives.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn locate_counted(
+        &self,
+        rank: i32,
+        disp: i64,
+        bytes: u64,
+    ) -> Option<(Spot, PrivateMemory<'_>)> {
+        let rank = rank as u32 as usize;
+        let target = self.targets.get(rank)?;
+        let is_private = matches!(target.way, Way::Kernel | Way::Helper);
+        if !is_private || !self.block.target(rank).place.has_edges() {
+            return None;
+        }
+        if !self.has_epoch(rank) || disp < 0 || self.has_waiting() {
+            return None;
+        }
+        let at = (disp as u64).checked_mul(target.unit)?;
+        if at > target.bytes || bytes > target.bytes - at {
+            return None;
+        }
+        let there = self.spot(rank, target, at);
+        let memory = PrivateMemory::begin(self, &there).ok()?;
+        let here = Spot {
+            way: Way::Direct,
+            address: memory.shared_address(&there, bytes)?,
+            ..there
+        };
+        Some((here, memory))
+    }
+
     #[inline(always)]
     fn spot(&self, rank: usize, target: &Target, at: u64) -> Spot {
         Spot {
@@ -165,6 +198,9 @@ impl Window {
     #[cold]
     #[inline(never)]
     pub(super) fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
+        if self.flavor == Flavor::Dynamic {
+            return None; // `find_region` has looked
+        }
         self.spot_here(spot, remote, |at, bytes| {
             self.shared_address(spot.rank, at, bytes)
         })
@@ -179,9 +215,6 @@ impl Window {
         remote: &Remote,
         find: impl Fn(usize, u64) -> Option<usize>,
     ) -> Option<Spot> {
-        if self.flavor == Flavor::Dynamic {
-            return None; // `find_region` has looked
-        }
         let (from, to) = pack::reach(remote.count, remote.datatype);
         // Inside of the window, so these are numbers of 64 bits.
         let (from, bytes) = (from as isize, (to - from) as u64);

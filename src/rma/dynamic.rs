@@ -12,7 +12,6 @@ use crate::engine;
 use crate::engine::losses::{self, Cause};
 use crate::error::{Class, Result, fail};
 use crate::os::backoff::Backoff;
-use crate::queue::relocation::Pages;
 use crate::sync::Ordering;
 
 impl Window {
@@ -137,6 +136,25 @@ impl Window {
         }
     }
 
+    /// As [`Window::counted_address`], in a dynamic window.
+    pub(super) fn counted_address_attached(
+        &self,
+        target: usize,
+        address: usize,
+        bytes: u64,
+    ) -> Option<usize> {
+        let mut seen = self.dynamic.as_ref()?.seen(target);
+        // Acquire: what the target has told before it ended a move is seen.
+        let version = self.block.target(target).version.load(Ordering::Acquire);
+        if version != seen.version {
+            self.read_table(target, &mut seen).ok()?;
+        }
+        let entry = seen.find(address as u64, bytes)?;
+        let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
+        let pages = entry.shared?;
+        in_place::counted_address_here(the_heap().ok()?, &memory, pages, (address, bytes))
+    }
+
     /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached. `shared`: memory that is shared in
     /// place is looked for there.
     ///
@@ -173,12 +191,8 @@ impl Window {
         let Some(offset) = entry.offset else {
             let process = self.targets[target].process;
             let shared = entry.shared.filter(|_| shared && target != self.rank);
-            let here = shared.and_then(|offset| {
+            let here = shared.and_then(|pages| {
                 let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
-                let pages = Pages {
-                    offset,
-                    edges: false,
-                };
                 in_place::address_here(the_heap().ok()?, &memory, pages, (address, bytes))
             });
             return Ok(Region {

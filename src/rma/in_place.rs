@@ -66,6 +66,8 @@ const PATIENCE_BEFORE_FORK: Duration = Duration::from_secs(2);
 /// How often the price doubles at most, once for each attempt in vain, and for each fork that ended it.
 const DOUBLINGS: u32 = 16;
 
+/// Why memory is not shared that other memory does not keep from being shared.
+const MET: &str = "a part of its pages is shared for other memory";
 /// Ranges of pages that are shared at most: each is a mapping of its own, of which the kernel allows 65,530.
 const MOST: usize = 4096;
 
@@ -103,6 +105,7 @@ struct Given {
 
 struct State {
     given: Vec<Given>,
+    /// By address; no page is in two of them.
     shared: Vec<Shared>,
     detached: Vec<Detached>,
 }
@@ -139,17 +142,9 @@ fn meets(window: &Window, pages: &Range<usize>) -> bool {
     private_memory(window).iter().any(|it| meet(it, pages))
 }
 
-/// Whether memory has edges that may be shared. A dynamic window tells whole pages only.
-fn has_edges(window: &Window, memory: &Range<usize>) -> bool {
-    !window.is_dynamic() && in_place::all_pages(memory) != in_place::whole_pages(memory)
-}
-
-/// The pages of a window's memory that are worth sharing.
-fn wanted_pages(window: &Window, memory: &Range<usize>) -> Range<usize> {
-    match has_edges(window, memory) {
-        true => in_place::all_pages(memory),
-        false => in_place::whole_pages(memory),
-    }
+/// Whether memory shares pages with other variables.
+fn has_edges(memory: &Range<usize>) -> bool {
+    in_place::all_pages(memory) != in_place::whole_pages(memory)
 }
 
 /// What pages have of which some are whole pages of the program's memory.
@@ -266,7 +261,6 @@ impl State {
     fn unshared(&self, window: &Window) -> Vec<Range<usize>> {
         let all = private_memory(window).into_iter();
         all.filter(|memory| self.place_of(window, memory).is_none())
-            .filter(|memory| !wanted_pages(window, memory).is_empty())
             .collect()
     }
 
@@ -278,17 +272,11 @@ impl State {
         let rank = window.targets[window.rank].process;
         for memory in private_memory(window) {
             let how = match (self.place_of(window, &memory), why_not) {
-                (Some(pages), _)
-                    if pages.edges
-                        || in_place::all_pages(&memory) == in_place::whole_pages(&memory) =>
-                {
+                (Some(pages), _) if pages.edges || !has_edges(&memory) => {
                     "shared in place".to_owned()
                 }
                 (Some(_), _) => "shared in place, but for its edges".to_owned(),
                 (None, Some(why)) => format!("private: {why}"),
-                (None, None) if wanted_pages(window, &memory).is_empty() => {
-                    "private: it has no whole page".to_owned()
-                }
                 (None, None) => "private: nobody asked to share it".to_owned(),
             };
             tell(&format!(
@@ -303,16 +291,17 @@ impl State {
     fn set_price(&self, at: usize) {
         let Given {
             window,
+            share,
             attempts,
             forks,
             ..
         } = &self.given[at];
         let unshared = self.unshared(window);
-        let pages = unshared.iter().map(|memory| wanted_pages(window, memory));
-        let bytes: usize = pages.map(|pages| pages.len()).sum();
-        let price = match bytes {
-            0 => 0,
-            _ => (FIXED + PER_BYTE * bytes as u64) << (attempts + forks).min(DOUBLINGS),
+        let each = unshared.iter().map(in_place::all_pages);
+        let price: u64 = each.map(|it| FIXED + PER_BYTE * it.len() as u64).sum();
+        let price = match share {
+            Share::No => 0,
+            _ => price << (attempts + forks).min(DOUBLINGS),
         };
         let line = window.block.target(window.rank);
         line.cost.store(0, Ordering::Relaxed);
@@ -322,10 +311,17 @@ impl State {
     /// Shares the memory of a window as far as that can be.
     fn share(&mut self, at: usize) {
         let window = self.given[at].window;
-        let mut wanted = self.unshared(window).into_iter();
-        let shared = wanted.try_for_each(|memory| self.share_memory(window, &memory));
+        let mut why_not = None;
+        for memory in self.unshared(window) {
+            if let Err(why) = self.share_memory(window, &memory) {
+                why_not = Some(why);
+                if why != MET {
+                    break;
+                }
+            }
+        }
         let given = &mut self.given[at];
-        given.why_not = shared.err();
+        given.why_not = why_not;
         given.attempts = match given.why_not {
             None => 0,
             Some(_) => given.attempts + 1,
@@ -340,8 +336,7 @@ impl State {
         if let Some(dynamic) = &window.dynamic {
             // What cannot be told stays private for the others.
             let line = window.block.target(window.rank);
-            let find = |memory: &_| Some(self.place_of(window, memory)?.offset);
-            let _ = dynamic.tell_shared(line, find);
+            let _ = dynamic.tell_shared(line, |memory| self.place_of(window, memory));
             place.end_move(None);
             return;
         }
@@ -353,22 +348,32 @@ impl State {
     fn place_of(&self, window: &Window, memory: &Range<usize>) -> Option<Pages> {
         let whole = in_place::whole_pages(memory);
         let all = in_place::all_pages(memory);
-        let of_window = |it: &&Shared| {
-            let pages = if whole.is_empty() { &all } else { &whole };
-            let within = if whole.is_empty() {
-                &it.pages
-            } else {
-                &it.whole
-            };
-            it.windows.contains(&window.handle) && is_in(pages, within)
+        let (pages, first) = match whole.is_empty() {
+            true => (&all, all.start),
+            false => (&whole, whole.start),
         };
-        let shared = self.shared.iter().find(of_window)?;
-        let edges = has_edges(window, memory) && is_in(&all, &shared.pages);
+        let shared = self.shared_at(first)?;
+        let within = if whole.is_empty() {
+            &shared.pages
+        } else {
+            &shared.whole
+        };
+        if !shared.windows.contains(&window.handle) || !is_in(pages, within) {
+            return None;
+        }
+        let edges = has_edges(memory) && is_in(&all, &shared.pages);
         let pages = if edges { &all } else { &whole };
         (!pages.is_empty()).then(|| Pages {
             offset: shared.offset + (pages.start - shared.pages.start) as u64,
             edges,
         })
+    }
+
+    /// What is shared of which a page is a part.
+    fn shared_at(&self, page: usize) -> Option<&Shared> {
+        let behind = self.shared.partition_point(|it| it.pages.start <= page);
+        let found = &self.shared[behind.checked_sub(1)?];
+        (page < found.pages.end).then_some(found)
     }
 
     /// Shares memory for a window, with its edges if that can be.
@@ -380,7 +385,7 @@ impl State {
         memory: &Range<usize>,
     ) -> std::result::Result<(), &'static str> {
         let whole = in_place::whole_pages(memory);
-        if !has_edges(window, memory) {
+        if !has_edges(memory) {
             return self.share_pages(window, whole.clone(), whole);
         }
         let shared = self.share_pages(window, in_place::all_pages(memory), whole.clone());
@@ -410,7 +415,7 @@ impl State {
             return Ok(());
         }
         if self.shared.iter().any(|it| meet(&it.pages, &pages)) {
-            return Err("a part of it is shared for another window");
+            return Err(MET);
         }
         if self.shared.len() >= MOST {
             return Err("much memory is shared");
@@ -418,15 +423,17 @@ impl State {
         self.end_detached();
         let content = content(&pages, &whole);
         in_place::check(&pages, content)?;
-        let given = self.given.iter().map(|given| given.window);
-        let met = given.filter(|window| meets(window, &pages)).collect();
-        let stopped = Stopped::begin(met, PATIENCE).ok_or("other ranks were accessing it")?;
+        let stopped = Stopped::at(&self.given, &pages, PATIENCE);
+        let stopped = stopped.ok_or("other ranks were accessing it")?;
         prepare_forks();
         // SAFETY: nobody else writes there: the check has found no other thread, all signals are blocked, and other ranks are stopped.
         let offset = unsafe { heap.share_in_place(&pages) };
         drop(stopped);
         let offset = offset.map_err(|_| "there is no memory to share")?;
-        self.shared.push(Shared {
+        let behind = self
+            .shared
+            .partition_point(|it| it.pages.start < pages.start);
+        let shared = Shared {
             whole: if whole.is_empty() {
                 pages.start..pages.start
             } else {
@@ -436,7 +443,8 @@ impl State {
             offset,
             memory: offset,
             windows: vec![window.handle],
-        });
+        };
+        self.shared.insert(behind, shared);
         Ok(())
     }
 
@@ -447,9 +455,14 @@ impl State {
         };
         self.shared.retain(|shared| {
             let Shared { pages, whole, .. } = shared;
-            let stays = !shared.windows.is_empty() || !in_place::is_alone(content(pages, whole));
-            // SAFETY: no window has it, and no other thread writes there.
-            stays || unsafe { heap.unshare_in_place(pages, shared.offset, shared.memory) }.is_err()
+            if !shared.windows.is_empty() || !in_place::is_alone(content(pages, whole)) {
+                return true;
+            }
+            // Other ranks may access other memory on the same pages by the kernel.
+            let stopped = Stopped::at(&self.given, pages, PATIENCE);
+            // SAFETY: no other process and no other thread writes there.
+            let end = || unsafe { heap.unshare_in_place(pages, shared.offset, shared.memory) };
+            stopped.is_none() || end().is_err()
         });
         self.end_detached();
     }
@@ -463,6 +476,9 @@ impl State {
             return;
         };
         self.detached.retain(|detached| {
+            let Some(_stopped) = Stopped::at(&self.given, &detached.pages, PATIENCE) else {
+                return true;
+            };
             let is_there = heap.is_shared_in_place(&detached.pages, detached.offset);
             // SAFETY: no other process writes there, and no other thread.
             if is_there && unsafe { in_place::give_back(&detached.pages) }.is_err() {
@@ -478,30 +494,27 @@ impl State {
     /// Makes all edges private: a child of a fork is about to begin. Those that another rank does not leave stay shared.
     fn give_edges_back(&mut self) {
         for at in (0..self.shared.len()).rev() {
-            let Shared { pages, whole, .. } = &self.shared[at];
+            let Shared {
+                pages,
+                whole,
+                windows,
+                ..
+            } = &self.shared[at];
             if pages == whole {
                 continue;
             }
-            let given = self.given.iter().map(|given| given.window);
-            let met = given.filter(|window| meets(window, pages)).collect();
-            let Some(mut stopped) = Stopped::begin(met, PATIENCE_BEFORE_FORK) else {
+            let Some(stopped) = Stopped::at(&self.given, pages, PATIENCE_BEFORE_FORK) else {
                 continue;
             };
+            let shared_it = windows.clone();
             self.end_edges(at);
-            for (window, place) in &mut stopped.0 {
-                let Some(memory) = private_memory(window)
-                    .pop()
-                    .filter(|_| !window.is_dynamic())
-                else {
+            for window in stopped.end_by() {
+                self.tell(window);
+                let Some(at) = self.position(window) else {
                     continue;
                 };
-                let now = self.place_of(window, &memory);
-                let had_edges = place.is_some_and(|place| place.edges);
-                *place = now;
-                if let (true, Some(at)) = (had_edges, self.position(window)) {
-                    self.given[at].forks += 1;
-                    self.set_price(at);
-                }
+                self.given[at].forks += u32::from(shared_it.contains(&window.handle));
+                self.set_price(at);
             }
         }
     }
@@ -538,7 +551,7 @@ impl State {
         let (pages, whole) = (shared.pages.clone(), shared.whole.clone());
         if whole.is_empty() {
             if end(pages, Some(shared.memory)).is_ok() {
-                self.shared.swap_remove(at);
+                self.shared.remove(at);
             }
             return;
         }
@@ -558,6 +571,18 @@ impl State {
 struct Stopped(Vec<(&'static Window, Option<Pages>)>);
 
 impl Stopped {
+    /// Those of a process whose memory lies on some pages.
+    fn at(given: &[Given], pages: &Range<usize>, patience: Duration) -> Option<Stopped> {
+        let windows = given.iter().map(|given| given.window);
+        let met = windows.filter(|window| meets(window, pages));
+        Stopped::begin(met.collect(), patience)
+    }
+
+    /// Leaves it to the caller to say where the memory of each is now.
+    fn end_by(mut self) -> Vec<&'static Window> {
+        self.0.drain(..).map(|(window, _)| window).collect()
+    }
+
     /// `None`: one does not end soon.
     fn begin(windows: Vec<&'static Window>, patience: Duration) -> Option<Stopped> {
         let begin = |window: &'static Window| (window, window.own_place().begin_move());
@@ -605,14 +630,33 @@ impl Window {
     /// As [`Self::shared_address`], for an access that is counted: also on edges.
     #[inline]
     pub(super) fn counted_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
-        let pages = self.block.target(rank).place.pages()?;
-        if !pages.edges {
-            return self.shared_address(rank, at, bytes);
+        if self.is_dynamic() {
+            return self.counted_address_attached(rank, at, bytes);
         }
-        let first = self.targets[rank].base / PAGE * PAGE;
-        let here = heap()?.at(pages.offset + (at - first) as u64, bytes)?;
-        Some(here as usize)
+        let pages = self.block.target(rank).place.pages()?;
+        let target = &self.targets[rank];
+        let memory = target.base..target.base + target.bytes as usize;
+        counted_address_here(heap()?, &memory, pages, (at, bytes))
     }
+}
+
+/// As [`address_here`], for an access that is counted: also on edges.
+#[inline]
+pub(super) fn counted_address_here(
+    heap: &Heap,
+    memory: &Range<usize>,
+    pages: Pages,
+    (at, bytes): (usize, u64),
+) -> Option<usize> {
+    if !pages.edges {
+        return address_here(heap, memory, pages, (at, bytes));
+    }
+    if at < memory.start || at + bytes as usize > memory.end {
+        return None;
+    }
+    let first = memory.start / PAGE * PAGE;
+    let here = heap.at(pages.offset + (at - first) as u64, bytes)?;
+    Some(here as usize)
 }
 
 /// The address here of `bytes` at an address `at` of another process, on whole pages of memory there that are shared.

@@ -126,9 +126,31 @@ pub unsafe fn move_quickly<const PUT: bool>(
     disp: i64,
 ) -> bool {
     let Some(spot) = window.locate_quickly(rank, disp, bytes) else {
-        return false;
+        // SAFETY: by the caller.
+        return unsafe { move_counted::<PUT>(window, origin, bytes, rank, disp) };
     };
     // SAFETY: the origin's by the caller, the target's found in the window.
+    unsafe { copy::<PUT>(origin, spot.address as *mut u8, bytes as usize) };
+    true
+}
+
+/// As [`move_quickly`], to and from edges that are shared in place.
+///
+/// # Safety
+/// As for [`move_quickly`].
+#[cold]
+#[inline(never)]
+unsafe fn move_counted<const PUT: bool>(
+    window: &Window,
+    origin: *mut u8,
+    bytes: u64,
+    rank: i32,
+    disp: i64,
+) -> bool {
+    let Some((spot, _counted)) = window.locate_counted(rank, disp, bytes) else {
+        return false;
+    };
+    // SAFETY: the origin's by the caller, the target's found in the window, where it stays as long as it is counted.
     unsafe { copy::<PUT>(origin, spot.address as *mut u8, bytes as usize) };
     true
 }

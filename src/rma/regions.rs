@@ -8,6 +8,7 @@ use super::block::TargetLine;
 use super::room::LINE;
 use crate::assembly::{no_memory, the_heap};
 use crate::error::{Class, Result, fail};
+use crate::queue::relocation::Pages;
 use crate::queue::{sequence, shape};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Heap;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Words of an entry: address at the owner, bytes, the offset in the heap, and 1, or zero for memory that is not there; and where its
-/// whole pages are in the heap if it is shared in place, or zero.
+/// pages are in the heap if it is shared in place ([`Pages::word`]), or zero.
 const WORDS: usize = 4;
 /// Entries of the first table: a piece of 2 KB or less.
 const FIRST: u64 = 64;
@@ -32,8 +33,8 @@ pub struct Entry {
     pub bytes: u64,
     /// In the heap.
     pub offset: Option<u64>,
-    /// Where its whole pages are in the heap, if it is shared in place.
-    pub shared: Option<u64>,
+    /// Where its pages are in the heap, if it is shared in place.
+    pub shared: Option<Pages>,
 }
 
 /// A dynamic window's part in this process.
@@ -47,8 +48,8 @@ pub struct Dynamic {
 struct Own {
     /// Attached memory by address. What has no bytes is in no table.
     regions: BTreeMap<usize, u64>,
-    /// Where the whole pages of those are that are shared in place.
-    shared: BTreeMap<usize, u64>,
+    /// Where the pages of those are that are shared in place.
+    shared: BTreeMap<usize, Pages>,
     /// The tables so far, the last one in use; and how many entries that has room for.
     tables: Vec<u64>,
     room: u64,
@@ -122,7 +123,7 @@ fn write(line: &TargetLine, table: u64, words: &[AtomicU64], entries: impl Itera
         let mut count = 0;
         for (place, entry) in words.chunks_exact(WORDS).zip(entries) {
             let offset = entry.offset.map_or(0, |offset| offset + 1);
-            let shared = entry.shared.unwrap_or(0);
+            let shared = entry.shared.map_or(0, Pages::word);
             for (word, value) in (place.iter()).zip([entry.address, entry.bytes, offset, shared]) {
                 word.store(value, Ordering::Relaxed);
             }
@@ -163,7 +164,7 @@ impl Seen {
                     address: value(0),
                     bytes: value(1),
                     offset: value(2).checked_sub(1),
-                    shared: Some(value(3)).filter(|offset| *offset != 0),
+                    shared: Pages::of_word(value(3)),
                 }
             }));
         });
@@ -276,11 +277,11 @@ impl Dynamic {
             .collect()
     }
 
-    /// Tells the others what is shared in place; `find` knows where whole pages are in the heap.
+    /// Tells the others what is shared in place; `find` knows where memory is in the heap.
     pub fn tell_shared(
         &self,
         line: &TargetLine,
-        find: impl Fn(&Range<usize>) -> Option<u64>,
+        find: impl Fn(&Range<usize>) -> Option<Pages>,
     ) -> Result<()> {
         let mut own = self.own.lock();
         let found = own.regions.iter().filter_map(|(base, bytes)| {
