@@ -133,6 +133,10 @@ const TRIALS: [Way; 21] = [
         ..way("objects_in_place", "objects", Starter::Ours)
     },
     Way {
+        variables: &[("OXMPI_SHARE_WINDOWS", "no")],
+        ..way("objects_by_kernel", "objects", Starter::Ours)
+    },
+    Way {
         variables: &[("OXMPI_PRETEND", "nodes=2")],
         ..way("objects_nodes", "objects", Starter::Ours)
     },
