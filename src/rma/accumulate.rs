@@ -5,6 +5,7 @@ use super::apply::{Sides, Work};
 use super::element::Arithmetic;
 use super::hosts::{Track, origin};
 use super::private::PrivateMemory;
+use super::waiting::Kind;
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
 use crate::error::{Class, Result, fail};
@@ -222,10 +223,20 @@ fn run(
     }
     let mut private = None;
     if matches!(spot.way, Way::Kernel | Way::Helper) {
-        window.catch_up(spot.rank)?;
         if let Some(shared) = window.shared_spot(&spot, remote) {
+            window.catch_up(spot.rank)?;
             spot = shared;
         } else {
+            let kind = Kind::Accumulate(operation, basic);
+            if let (Some(origin), None) = (origin, result)
+                && basic.category != Category::Pair
+                && remote.datatype.is_contiguous()
+                && !window.block.target(spot.rank).place.has_edges()
+                && window.do_later(kind, &spot, &origin.buffer)?
+            {
+                return Ok(());
+            }
+            window.catch_up(spot.rank)?;
             let memory = PrivateMemory::begin(window, &spot)?;
             spot = memory.shared_spot(&spot, remote).unwrap_or(spot);
             private = Some(memory);

@@ -435,6 +435,26 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
+    /// As [`Self::write`], piece by piece, those that are wanted by their number.
+    ///
+    /// Errors: the first one; the others are written all the same.
+    pub fn write_each(
+        &self,
+        remote: &Pieces,
+        data: &[u8],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        let (mut outcome, mut at) = (Ok(()), 0);
+        for (number, piece) in remote.iter().enumerate() {
+            if wanted(number) {
+                let one = Pieces::from_slice(&[*piece]);
+                outcome = outcome.and(self.write(&one, &data[at..at + piece.bytes]));
+            }
+            at += piece.bytes;
+        }
+        outcome
+    }
+
     /// Copies the target's pieces to packed bytes.
     pub fn read(&self, remote: &Pieces, out: &mut [u8]) -> Result<()> {
         match self.way {

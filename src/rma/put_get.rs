@@ -6,6 +6,7 @@
 use super::access::{Remote, Spot};
 use super::hosts::Track;
 use super::private::PrivateMemory;
+use super::waiting::Kind;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, copying};
 use crate::engine::requests;
@@ -82,9 +83,9 @@ fn transfer_private<const PUT: bool>(
         copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
         return Ok(());
     }
-    let is_whole = remote.datatype.is_contiguous();
-    let waits = PUT && !window.block.target(spot.rank).place.has_edges();
-    if waits && window.put_later(spot, origin, is_whole)? {
+    let waits = PUT && remote.datatype.is_contiguous();
+    let has_edges = || window.block.target(spot.rank).place.has_edges();
+    if waits && !has_edges() && window.do_later(Kind::Put, spot, origin)? {
         return Ok(());
     }
     window.catch_up(spot.rank)?;
