@@ -189,14 +189,19 @@ mod models {
         builder.preemption_bound = Some(3);
         builder.check(|| {
             let shared = shared(FIRST | EDGES);
+            let mapped = Arc::new(AtomicU32::new(1));
             let other = {
-                let shared = shared.clone();
+                let (shared, mapped) = (shared.clone(), mapped.clone());
                 thread::spawn(move || {
                     for _ in 0..2 {
                         while !shared.accesses[1].begin(&shared.place) {
                             thread::yield_now();
                         }
-                        let at = usize::from(shared.place.has_edges());
+                        // If the owner has begun to move just now, the kernel knows where it is.
+                        let at = match shared.place.has_edges() {
+                            true => 1,
+                            false => mapped.load(Ordering::Relaxed) as usize,
+                        };
                         shared.memory[at].with_mut(|word| {
                             // SAFETY: as above.
                             unsafe { *word += 1 }
@@ -215,6 +220,7 @@ mod models {
                     // SAFETY: as above.
                     unsafe { *word = value }
                 });
+                mapped.store(0, Ordering::Relaxed);
             }
             shared.place.end_move(before.filter(|_| !moves));
             other.join().unwrap();
