@@ -389,7 +389,7 @@ mod tests {
                 address: number,
                 bytes: number * 10,
                 offset: Some(number * 100),
-                shared: Some(number * 1000),
+                shared: Pages::of_word(number * 4096 + 1),
             };
             let read_some = || {
                 let (mut seen, mut last, mut found) = (Seen::default(), 0, 0);
