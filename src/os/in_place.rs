@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn only_private_anonymous_memory_is_fit() {
         let object = 0x7f00_0030_0000..0x7f00_0030_2000;
-        let fits = |from, to| check_maps(MAPS, &(from..to), &[object.clone()]);
+        let fits = |from, to| check_maps(MAPS, &(from..to), std::slice::from_ref(&object));
         assert_eq!(fits(0x7f00_0000_1000, 0x7f00_0020_0000), Ok(()));
         assert_eq!(fits(0x55e0_a8c0_1000, 0x55e0_a8c0_2000), Ok(()));
         let other = Err("it is not private anonymous memory");
@@ -391,9 +391,10 @@ mod tests {
         assert_eq!(fits(0x7f00_0030_0000, 0x7f00_0030_1000), other);
         let maps = "7f0000300000-7f0000400000 rw-p 00000000 08:01 1234 /usr/lib/x.so\n";
         let fits_with = |objects: &[_]| check_maps(maps, &object, objects);
-        assert_eq!(fits_with(&[object.clone()]), Ok(()));
+        assert_eq!(fits_with(std::slice::from_ref(&object)), Ok(()));
         assert_eq!(fits_with(&[]), other);
-        assert_eq!(fits_with(&[0x7f00_0030_0000..0x7f00_0030_1000]), other);
+        let half = 0x7f00_0030_0000..0x7f00_0030_1000;
+        assert_eq!(fits_with(std::slice::from_ref(&half)), other);
         assert_eq!(fits(0x7ffd_0000_0000, 0x7ffd_0000_1000), other);
         let missing = Err("it is not mapped");
         assert_eq!(fits(0x7f00_0100_0000, 0x7f00_0100_1000), missing);
