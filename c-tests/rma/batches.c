@@ -1,7 +1,7 @@
 /* Small puts and accumulates to private memory may wait at the origin and go to the target together: in their order, before every other operation of this
  * process to that target, and at the end of the epoch or a flush at the latest. One that cannot be done keeps no other from being done.
  * The program defines what the library calls for copies by the kernel, so that calls can be counted. With `helper` the kernel refuses, and a
- * helper thread of the target's copies; with `shared` memory is shared in place meanwhile. */
+ * helper thread of the target's copies; with `shared` memory is shared in place meanwhile, with `edges` as far as its ends. */
 #define _GNU_SOURCE
 #include "near.h"
 #include <dlfcn.h>
@@ -13,7 +13,8 @@
 typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
 static long calls, pieces;
-static int refuses, counts, shares;
+static int refuses, counts;
+static const char *share = "no";
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
                          unsigned long flags)
@@ -213,7 +214,7 @@ static void over(word *cells, int rounds)
     MPI_Info info;
     MPI_Group all;
     MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", shares ? "auto" : "no"));
+    MPI(MPI_Info_set(info, "oxmpi_share", share));
     memset(cells, 0, 8 * WORDS);
     memset(model, 0, sizeof model);
     MPI(MPI_Win_create(cells, 8 * WORDS, 1, info, MPI_COMM_WORLD, &win));
@@ -296,7 +297,7 @@ static void together(word *cells, int rounds)
     MPI_Info info;
     word one[3] = {1, 1, 1};
     MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", shares ? "auto" : "no"));
+    MPI(MPI_Info_set(info, "oxmpi_share", share));
     memset(cells, 0, 8 * WORDS);
     MPI(MPI_Win_create(cells, 8 * WORDS, 8, info, MPI_COMM_WORLD, &win));
     MPI(MPI_Info_free(&info));
@@ -361,7 +362,10 @@ static void unmapped(void)
 int main(int argc, char **argv)
 {
     refuses = argc > 1 && strcmp(argv[1], "helper") == 0;
-    shares = argc > 1 && strcmp(argv[1], "shared") == 0;
+    if (argc > 1 && strcmp(argv[1], "shared") == 0)
+        share = "auto";
+    if (argc > 1 && strcmp(argv[1], "edges") == 0)
+        share = "edges";
     word frame[WORDS];
     start(&argc, &argv);
     counts = !refuses && size > 1 && share_memory(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-/* Memory of a window that shares pages with other variables of its process is shared in place, too: the other variables stay the process's
+/* Memory of a window that shares pages with other variables of its process is shared in place, too, where the user says so: the other variables stay the process's
  * own, a child of a fork has its own of all, whatever other ranks and threads do meanwhile, and nothing of it is left behind. */
 #include "near.h"
 #include "process.h"
@@ -51,7 +51,8 @@ static MPI_Win window_of(void *base, MPI_Aint bytes, const char *hint)
         MPI(MPI_Info_set(info, "oxmpi_share", hint));
     MPI(MPI_Win_create(base, bytes, 1, info, MPI_COMM_WORLD, &win));
     MPI(MPI_Info_free(&info));
-    CHECK_STRING(told(win, "oxmpi_share"), hint ? hint : "auto");
+    const char *setting = getenv("OXMPI_SHARE_WINDOWS");
+    CHECK_STRING(told(win, "oxmpi_share"), hint ? hint : setting ? setting : "auto");
     MPI(MPI_Win_lock_all(0, win));
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     return win;
@@ -183,7 +184,7 @@ static void use(MPI_Win win, int words)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-static void at(int from, int bytes, const char *hint)
+static void at(int from, int bytes, const char *hint, int is_by_price)
 {
     unsigned char *arena = aligned_alloc(PAGE, ARENA);
     int64_t *cells = (int64_t *) (arena + from);
@@ -191,7 +192,7 @@ static void at(int from, int bytes, const char *hint)
     for (int i = 0; i < ARENA; i++)
         arena[i] = other(i);
     MPI_Win win = window_of(cells, bytes, hint);
-    if (hint == NULL) {
+    if (is_by_price) {
         operations(win, cells, words);
         use(win, words);
     }
@@ -225,6 +226,44 @@ static void at(int from, int bytes, const char *hint)
     free(arena);
 }
 
+/* Edges stay the process's own where nobody has asked for them. */
+static void unasked(const char *hint)
+{
+    static const int places[][2] = {{104, 8}, {PAGE - 24, 48}, {PAGE - 96, PAGE + 200}, {64, 3 * PAGE}, {PAGE, 2 * PAGE}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        unsigned char *arena = aligned_alloc(PAGE, ARENA);
+        int from = places[i][0], bytes = places[i][1], words = bytes / 8;
+        int first = (from + PAGE - 1) / PAGE * PAGE, end_of = (from + bytes) / PAGE * PAGE;
+        for (int k = 0; k < ARENA; k++)
+            arena[k] = other(k);
+        MPI_Win win = window_of(arena + from, bytes, hint);
+        operations(win, (int64_t *) (arena + from), words);
+        for (int k = 0, all = 0; size > 1 && end_of > first && !all && k < 100000; k++) {
+            int64_t value;
+            for (int n = 0; n < 300; n++) {
+                MPI(MPI_Get(&value, 1, MPI_INT64_T, n % size, 8 * (n % words), 1, MPI_INT64_T, win));
+                MPI(MPI_Win_flush(n % size, win));
+            }
+            int is_shared = kind_of(arena + first, (size_t) (end_of - first)) == 's';
+            MPI(MPI_Allreduce(&is_shared, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
+        }
+        settle(win);
+        operations(win, (int64_t *) (arena + from), words);
+        others_are_there(arena, from, bytes);
+        if (size > 1 && end_of > first)
+            CHECK_INT(kind_of(arena + first, (size_t) (end_of - first)), 's');
+        if (from % PAGE)
+            CHECK_INT(kind_of(arena + from, 8), 'p');
+        if ((from + bytes) % PAGE)
+            CHECK_INT(kind_of(arena + from + bytes - 8, 8), 'p');
+        fork_once(arena, from, bytes);
+        CHECK(size == 1 || end_of <= first || kind_of(arena + first, 8) == 's');
+        end(&win);
+        CHECK_INT(kind_of(arena, ARENA), 'p');
+        free(arena);
+    }
+}
+
 /* Processes fork while all ranks add to their counters, and share them again and again: nothing is lost. */
 static void storm(int rounds)
 {
@@ -233,7 +272,7 @@ static void storm(int rounds)
     for (int i = 0; i < ARENA; i++)
         arena[i] = other(i);
     memset(counter, 0, 16);
-    MPI_Win win = window_of(counter, 16, "now");
+    MPI_Win win = window_of(counter, 16, "edges-now");
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < 400; i++) {
             MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, (rank + i) % size, 0, MPI_SUM, win));
@@ -280,7 +319,7 @@ static void threads(void)
     memset(plain, 0, 64);
     counting.word = (atomic_int *) (arena + 2 * PAGE - 64);
     CHECK(pthread_create(&thread, NULL, counts, &counting) == 0);
-    MPI_Win none = window_of(plain, 64, "now"), win = window_of(cells, 8 * words, "now");
+    MPI_Win none = window_of(plain, 64, "edges-now"), win = window_of(cells, 8 * words, "edges-now");
     CHECK(strcmp(told(win, "oxmpi_private_access"), "shared") != 0);
     operations(win, cells, words);
     end(&win);
@@ -289,7 +328,7 @@ static void threads(void)
     pthread_join(thread, NULL);
 
     atomic_store(&counting.stops, 0);
-    win = window_of(cells, 8 * words, "now");
+    win = window_of(cells, 8 * words, "edges-now");
     CHECK_INT(kind_of(cells, 8 * (size_t) words), size > 1 ? 's' : 'p');
     CHECK(pthread_create(&thread, NULL, counts, &counting) == 0);
     operations(win, cells, words);
@@ -323,7 +362,7 @@ static void neighbors(void)
     int64_t *cells = (int64_t *) arena;
     for (int i = 0; i < ARENA; i++)
         arena[i] = other(i);
-    MPI_Win one = window_of(cells + 2, 80, "now"), two = window_of(cells + 20, 160, "now"), across = window_of(cells + 500, 160, "now");
+    MPI_Win one = window_of(cells + 2, 80, "edges-now"), two = window_of(cells + 20, 160, "edges-now"), across = window_of(cells + 500, 160, "edges-now");
     CHECK(size == 1 || kind_of(arena, PAGE) == 's');
     operations(one, cells + 2, 10);
     operations(two, cells + 20, 20);
@@ -345,7 +384,7 @@ static int64_t fixed[5] = {1, 2, 3, 4, 5}, zeros[3];
 /* Variables of the program, on pages that were a file's. */
 static void variables(void)
 {
-    MPI_Win one = window_of(fixed + 1, 24, "now"), two = window_of(zeros, sizeof zeros, "now");
+    MPI_Win one = window_of(fixed + 1, 24, "edges-now"), two = window_of(zeros, sizeof zeros, "edges-now");
     if (size > 1) {
         CHECK_STRING(told(one, "oxmpi_private_access"), "shared");
         CHECK_STRING(told(two, "oxmpi_private_access"), "shared");
@@ -379,7 +418,7 @@ static void beside(int times)
             MPI_Info info;
             MPI_Win other;
             MPI(MPI_Info_create(&info));
-            MPI(MPI_Info_set(info, "oxmpi_share", "now"));
+            MPI(MPI_Info_set(info, "oxmpi_share", "edges-now"));
             MPI(MPI_Win_create(cells + 100, 80, 1, info, half, &other));
             MPI(MPI_Info_free(&info));
             MPI(MPI_Win_free(&other));
@@ -412,7 +451,7 @@ static void attached(void)
     MPI_Win win;
     MPI_Info info;
     MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", "now"));
+    MPI(MPI_Info_set(info, "oxmpi_share", "edges-now"));
     MPI(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win));
     MPI(MPI_Info_free(&info));
     MPI(MPI_Win_lock_all(0, win));
@@ -470,7 +509,7 @@ static void in_turn(int times)
     for (int i = 0; i < times; i++) {
         if (i == times / 10)
             before = resident_bytes();
-        MPI_Win win = window_of(arena + 8 + i % 3000, 100 + i % 5000, "now");
+        MPI_Win win = window_of(arena + 8 + i % 3000, 100 + i % 5000, "edges-now");
         if (i % 64 == 7)
             CHECK(system("true") == 0);
         end(&win);
@@ -486,13 +525,16 @@ int main(int argc, char **argv)
 {
     start(&argc, &argv);
     int times = argc > 1 ? atoi(argv[1]) : 200;
+    const char *setting = getenv("OXMPI_SHARE_WINDOWS");
     static const int places[][2] = {{104, 8},         {PAGE - 24, 48},   {PAGE - 96, PAGE + 200}, {PAGE, 400},
                                     {PAGE - 400, 400}, {64, 3 * PAGE},    {PAGE + 8, PAGE - 16},   {16, 2 * PAGE - 16}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        at(places[i][0], places[i][1], "now");
+        at(places[i][0], places[i][1], "edges-now", 0);
         if (i < 3)
-            at(places[i][0], places[i][1], NULL);
+            at(places[i][0], places[i][1], setting ? NULL : "edges", 1);
     }
+    unasked("now");
+    unasked(setting ? "auto" : NULL);
     variables();
     neighbors();
     beside(times);

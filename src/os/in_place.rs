@@ -57,7 +57,7 @@ fn is_private(line: &Line<'_>) -> bool {
 
 /// Where objects of the program and its libraries have variables: their segments that may be written. What was not written there yet has pages
 /// of a file.
-fn variables() -> Vec<Range<usize>> {
+pub fn variables() -> Vec<Range<usize>> {
     unsafe extern "C" fn add(
         info: *mut libc::dl_phdr_info,
         _size: usize,
@@ -200,17 +200,21 @@ pub fn is_alone(content: Content) -> bool {
     })
 }
 
-/// Whether whole pages of memory that the program has given may be replaced now.
+/// Whether whole pages of memory that the program has given may be replaced now. `variables`: where pages may be a file's.
 ///
 /// Errors: what stands against it.
-pub fn check(range: &Range<usize>, content: Content) -> std::result::Result<(), &'static str> {
+pub fn check(
+    range: &Range<usize>,
+    content: Content,
+    variables: &[Range<usize>],
+) -> std::result::Result<(), &'static str> {
     let here = (&raw const range).addr();
     if range.start < here.saturating_add(STACK) && here < range.end.saturating_add(STACK) {
         return Err("it is a stack that is in use");
     }
     let read = |path| std::fs::read_to_string(path).map_err(|_| "/proc/self cannot be read");
     check_status(&read("/proc/self/status")?)?;
-    check_maps(&read("/proc/self/maps")?, range, &variables())?;
+    check_maps(&read("/proc/self/maps")?, range, variables)?;
     match is_alone(content) {
         true => Ok(()),
         false => Err("another thread may write to it"),

@@ -1,11 +1,11 @@
 //! MPI_Win_attach and MPI_Win_detach, and how origins find what was attached.
 
 use super::access::{Region, Remote};
-use super::in_place;
 use super::regions::{Dynamic, Meets, Seen};
 use super::room::private_key;
 use super::ways;
 use super::window::{Way, Window};
+use super::{addresses, in_place};
 use crate::assembly::the_heap;
 use crate::datatype::Buffer;
 use crate::engine;
@@ -149,10 +149,13 @@ impl Window {
         if version != seen.version {
             self.read_table(target, &mut seen).ok()?;
         }
+        if !seen.has_edges {
+            return None;
+        }
         let entry = seen.find(address as u64, bytes)?;
         let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
         let pages = entry.shared?;
-        in_place::counted_address_here(the_heap().ok()?, &memory, pages, (address, bytes))
+        addresses::counted_address_here(the_heap().ok()?, &memory, pages, (address, bytes))
     }
 
     /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached. `shared`: memory that is shared in
@@ -193,7 +196,7 @@ impl Window {
             let shared = entry.shared.filter(|_| shared && target != self.rank);
             let here = shared.and_then(|pages| {
                 let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
-                in_place::address_here(the_heap().ok()?, &memory, pages, (address, bytes))
+                addresses::address_here(the_heap().ok()?, &memory, pages, (address, bytes))
             });
             return Ok(Region {
                 way: here.map_or_else(|| ways::to(process), |_| Way::Direct),

@@ -4,57 +4,26 @@
 //! Origins count what their accesses by the kernel cost. When that is as much as the copy, they ask the owner, which moves the memory in its
 //! next MPI call that waits or synchronises. Invariant: no rank accesses memory by the kernel while it moves ([`relocation`]).
 //!
-//! *Edges* are pages that have other variables of the process, too. Accesses to them are counted as those by the kernel are, so that they
-//! become private pages again before a fork, whose child writes to such variables before any handler of its runs. Invariant: a child never
-//! begins with edges that are shared.
+//! *Edges* are pages that have other variables of the process, too. They are shared where the user says so ([`Share::has_edges`]). Accesses to
+//! them are counted as those by the kernel are, so that they become private pages again before a fork, whose child writes to such variables
+//! before any handler of its runs. Invariant: a child never begins with edges that are shared.
 //!
 //! [`relocation`]: crate::queue::relocation
 
-use super::room::{PAGE, is_private};
+use super::room::is_private;
+use super::share::Share;
 use super::window::{Flavor, Window};
 use crate::engine::{self, tasks};
 use crate::os::in_place::Content;
 use crate::os::{backoff::give_way, in_place, tell};
 use crate::queue::relocation::{Pages, Place};
 use crate::sync::Ordering;
-use crate::transport::{Heap, heap};
+use crate::transport::heap;
 use crate::variables::show::SHOW;
-use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Once;
 use std::time::{Duration, Instant};
-
-crate::choice! {
-    /// When private memory of windows is shared in place.
-    pub enum Share {
-        Auto = "auto",
-        Now = "now",
-        No = "no" | "false" | "off" | "0",
-    }
-}
-
-static SHARE_WINDOWS: Variable<Share> = Variable::new(
-    "SHARE_WINDOWS",
-    Share::Auto,
-    "Whether memory that a program gives to MPI_Win_create or MPI_Win_attach is shared with the other ranks of the node. \"auto\": when \
-     accesses by the kernel have cost as much as the copy that this takes; \"now\": at once; \"no\": never. The info key oxmpi_share says it \
-     for one window.",
-);
-/// What users can set about windows.
-pub static VARIABLES: &[&dyn Listed] = &[&SHARE_WINDOWS];
-
-/// The info key.
-pub const HINT: &str = "oxmpi_share";
-
-impl Share {
-    /// What a hint says; the setting if it says nothing.
-    pub fn of(hint: Option<&str>) -> Share {
-        use crate::variables::Value;
-        let said = hint.and_then(Share::parse);
-        said.unwrap_or_else(|| SHARE_WINDOWS.get())
-    }
-}
 
 /// The price of sharing and giving back: of each byte, and of all else; nanoseconds.
 const PER_BYTE: u64 = 2;
@@ -68,7 +37,7 @@ const DOUBLINGS: u32 = 16;
 
 /// Why memory is not shared that other memory does not keep from being shared.
 const MET: &str = "a part of its pages is shared for other memory";
-/// Ranges of pages that are shared at most: each is a mapping of its own, of which the kernel allows 65,530.
+/// Ranges of pages that are shared at most, where a few bytes may be one: each is a mapping of its own, of which the kernel allows 65,530.
 const MOST: usize = 4096;
 
 /// Pages that are shared in place.
@@ -108,12 +77,15 @@ struct State {
     /// By address; no page is in two of them.
     shared: Vec<Shared>,
     detached: Vec<Detached>,
+    /// Whether edges were shared.
+    had_edges: bool,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     given: Vec::new(),
     shared: Vec::new(),
     detached: Vec::new(),
+    had_edges: false,
 });
 
 /// Memory of this process at a window that only it can address: all of it.
@@ -145,6 +117,16 @@ fn meets(window: &Window, pages: &Range<usize>) -> bool {
 /// Whether memory shares pages with other variables.
 fn has_edges(memory: &Range<usize>) -> bool {
     in_place::all_pages(memory) != in_place::whole_pages(memory)
+}
+
+impl Given {
+    /// The pages of some memory that are to be shared; there may be none.
+    fn wanted(&self, memory: &Range<usize>) -> Range<usize> {
+        match self.share.has_edges() {
+            true => in_place::all_pages(memory),
+            false => in_place::whole_pages(memory),
+        }
+    }
 }
 
 /// What pages have of which some are whole pages of the program's memory.
@@ -197,8 +179,8 @@ impl Window {
         };
         match state.given[at].share {
             Share::No => {}
-            Share::Now => state.share(at),
-            Share::Auto => state.set_price(at),
+            Share::Now | Share::EdgesNow => state.share(at),
+            Share::Auto | Share::Edges => state.set_price(at),
         }
     }
 
@@ -257,26 +239,30 @@ impl State {
         given.position(|given| std::ptr::eq(given.window, window))
     }
 
-    /// A window's memory that is not shared.
-    fn unshared(&self, window: &Window) -> Vec<Range<usize>> {
-        let all = private_memory(window).into_iter();
-        all.filter(|memory| self.place_of(window, memory).is_none())
+    /// A window's memory that is to be shared, and is not.
+    fn unshared(&self, given: &Given) -> Vec<Range<usize>> {
+        let all = private_memory(given.window).into_iter();
+        let unshared = all.filter(|memory| self.place_of(given, memory).is_none());
+        unshared
+            .filter(|memory| !given.wanted(memory).is_empty())
             .collect()
     }
 
     /// Writes how others reached the memory that this process gave to a window.
     fn show(&self, at: usize) {
-        let Given {
-            window, why_not, ..
-        } = &self.given[at];
+        let given = &self.given[at];
+        let window = given.window;
         let rank = window.targets[window.rank].process;
         for memory in private_memory(window) {
-            let how = match (self.place_of(window, &memory), why_not) {
+            let how = match (self.place_of(given, &memory), given.why_not) {
                 (Some(pages), _) if pages.edges || !has_edges(&memory) => {
                     "shared in place".to_owned()
                 }
                 (Some(_), _) => "shared in place, but for its edges".to_owned(),
                 (None, Some(why)) => format!("private: {why}"),
+                (None, None) if given.wanted(&memory).is_empty() => {
+                    "private: it has no whole page".to_owned()
+                }
                 (None, None) => "private: nobody asked to share it".to_owned(),
             };
             tell(&format!(
@@ -289,33 +275,33 @@ impl State {
     }
 
     fn set_price(&self, at: usize) {
-        let Given {
-            window,
-            share,
-            attempts,
-            forks,
-            ..
-        } = &self.given[at];
-        let unshared = self.unshared(window);
-        let each = unshared.iter().map(in_place::all_pages);
-        let price: u64 = each.map(|it| FIXED + PER_BYTE * it.len() as u64).sum();
-        let price = match share {
-            Share::No => 0,
-            _ => price << (attempts + forks).min(DOUBLINGS),
+        let given = &self.given[at];
+        let unshared = self.unshared(given);
+        let bytes: usize = unshared.iter().map(|it| given.wanted(it).len()).sum();
+        // With edges, memory of a few bytes has a price.
+        let parts = if given.share.has_edges() {
+            unshared.len() as u64
+        } else {
+            1
         };
-        let line = window.block.target(window.rank);
+        let price = match (bytes, given.share) {
+            (0, _) | (_, Share::No) => 0,
+            _ => FIXED * parts + PER_BYTE * bytes as u64,
+        };
+        let doublings = (given.attempts + given.forks).min(DOUBLINGS);
+        let line = given.window.block.target(given.window.rank);
         line.cost.store(0, Ordering::Relaxed);
-        line.price.store(price, Ordering::Relaxed);
+        line.price.store(price << doublings, Ordering::Relaxed);
     }
 
     /// Shares the memory of a window as far as that can be.
     fn share(&mut self, at: usize) {
-        let window = self.given[at].window;
+        let edges = self.given[at].share.has_edges();
         let mut why_not = None;
-        for memory in self.unshared(window) {
-            if let Err(why) = self.share_memory(window, &memory) {
+        for memory in self.unshared(&self.given[at]) {
+            if let Err(why) = self.share_memory(at, &memory) {
                 why_not = Some(why);
-                if why != MET {
+                if !(edges && why == MET) {
                     break;
                 }
             }
@@ -326,42 +312,44 @@ impl State {
             None => 0,
             Some(_) => given.attempts + 1,
         };
-        self.tell(window);
+        self.tell(at);
         self.set_price(at);
     }
 
     /// Tells the other ranks where the memory of a window is that is shared.
-    fn tell(&self, window: &Window) {
+    fn tell(&self, at: usize) {
+        let given = &self.given[at];
+        let window = given.window;
         let place = window.own_place();
         if let Some(dynamic) = &window.dynamic {
             // What cannot be told stays private for the others.
             let line = window.block.target(window.rank);
-            let _ = dynamic.tell_shared(line, |memory| self.place_of(window, memory));
+            let _ = dynamic.tell_shared(line, |memory| self.place_of(given, memory));
             place.end_move(None);
             return;
         }
         let memory = private_memory(window);
-        place.end_move(memory.first().and_then(|it| self.place_of(window, it)));
+        place.end_move(memory.first().and_then(|it| self.place_of(given, it)));
     }
 
     /// Where a window's memory is in the heap, if it is shared: with its edges, or whole pages alone.
-    fn place_of(&self, window: &Window, memory: &Range<usize>) -> Option<Pages> {
+    fn place_of(&self, given: &Given, memory: &Range<usize>) -> Option<Pages> {
         let whole = in_place::whole_pages(memory);
         let all = in_place::all_pages(memory);
-        let (pages, first) = match whole.is_empty() {
-            true => (&all, all.start),
-            false => (&whole, whole.start),
-        };
-        let shared = self.shared_at(first)?;
-        let within = if whole.is_empty() {
-            &shared.pages
-        } else {
-            &shared.whole
-        };
-        if !shared.windows.contains(&window.handle) || !is_in(pages, within) {
+        let wants_edges = given.share.has_edges();
+        if whole.is_empty() && !wants_edges {
             return None;
         }
-        let edges = has_edges(memory) && is_in(&all, &shared.pages);
+        let first = if whole.is_empty() { &all } else { &whole };
+        let shared = self.shared_at(first.start)?;
+        let within = match whole.is_empty() {
+            true => &shared.pages,
+            false => &shared.whole,
+        };
+        if !shared.windows.contains(&given.window.handle) || !is_in(first, within) {
+            return None;
+        }
+        let edges = wants_edges && has_edges(memory) && is_in(&all, &shared.pages);
         let pages = if edges { &all } else { &whole };
         (!pages.is_empty()).then(|| Pages {
             offset: shared.offset + (pages.start - shared.pages.start) as u64,
@@ -376,21 +364,21 @@ impl State {
         (page < found.pages.end).then_some(found)
     }
 
-    /// Shares memory for a window, with its edges if that can be.
+    /// Shares memory for a window, with its edges if those are wanted and that can be.
     ///
     /// Errors: why that cannot be done now.
     fn share_memory(
         &mut self,
-        window: &'static Window,
+        at: usize,
         memory: &Range<usize>,
     ) -> std::result::Result<(), &'static str> {
         let whole = in_place::whole_pages(memory);
-        if !has_edges(memory) {
-            return self.share_pages(window, whole.clone(), whole);
+        let wanted = self.given[at].wanted(memory);
+        if wanted == whole {
+            return self.share_pages(at, whole.clone(), whole);
         }
-        let shared = self.share_pages(window, in_place::all_pages(memory), whole.clone());
-        match shared {
-            Err(_) if !whole.is_empty() => self.share_pages(window, whole.clone(), whole),
+        match self.share_pages(at, wanted, whole.clone()) {
+            Err(_) if !whole.is_empty() => self.share_pages(at, whole.clone(), whole),
             shared => shared,
         }
     }
@@ -400,11 +388,12 @@ impl State {
     /// Errors: why that cannot be done now.
     fn share_pages(
         &mut self,
-        window: &'static Window,
+        at: usize,
         pages: Range<usize>,
         whole: Range<usize>,
     ) -> std::result::Result<(), &'static str> {
         let heap = heap().ok_or("there is no shared memory")?;
+        let Given { window, share, .. } = self.given[at];
         let before = self.shared.iter_mut().find(|it| {
             is_in(&pages, &it.pages)
                 && (whole.is_empty() || is_in(&whole, &it.whole))
@@ -417,12 +406,16 @@ impl State {
         if self.shared.iter().any(|it| meet(&it.pages, &pages)) {
             return Err(MET);
         }
-        if self.shared.len() >= MOST {
+        if share.has_edges() && self.shared.len() >= MOST {
             return Err("much memory is shared");
         }
         self.end_detached();
         let content = content(&pages, &whole);
-        in_place::check(&pages, content)?;
+        let variables = match share.has_edges() {
+            true => in_place::variables(),
+            false => Vec::new(),
+        };
+        in_place::check(&pages, content, &variables)?;
         let stopped = Stopped::at(&self.given, &pages, PATIENCE);
         let stopped = stopped.ok_or("other ranks were accessing it")?;
         prepare_forks();
@@ -430,6 +423,7 @@ impl State {
         let offset = unsafe { heap.share_in_place(&pages) };
         drop(stopped);
         let offset = offset.map_err(|_| "there is no memory to share")?;
+        self.had_edges |= content == Content::Mixed;
         let behind = self
             .shared
             .partition_point(|it| it.pages.start < pages.start);
@@ -509,10 +503,10 @@ impl State {
             let shared_it = windows.clone();
             self.end_edges(at);
             for window in stopped.end_by() {
-                self.tell(window);
                 let Some(at) = self.position(window) else {
                     continue;
                 };
+                self.tell(at);
                 self.given[at].forks += u32::from(shared_it.contains(&window.handle));
                 self.set_price(at);
             }
@@ -617,67 +611,6 @@ impl Window {
                 || engine::stores_no_more(self.targets[rank].process)
         })
     }
-
-    /// The address here of memory of another rank at an address there, if all of it is on whole pages that are shared in place.
-    #[inline]
-    pub(super) fn shared_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
-        let pages = self.block.target(rank).place.pages()?;
-        let target = &self.targets[rank];
-        let memory = target.base..target.base + target.bytes as usize;
-        address_here(heap()?, &memory, pages, (at, bytes))
-    }
-
-    /// As [`Self::shared_address`], for an access that is counted: also on edges.
-    #[inline]
-    pub(super) fn counted_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
-        if self.is_dynamic() {
-            return self.counted_address_attached(rank, at, bytes);
-        }
-        let pages = self.block.target(rank).place.pages()?;
-        let target = &self.targets[rank];
-        let memory = target.base..target.base + target.bytes as usize;
-        counted_address_here(heap()?, &memory, pages, (at, bytes))
-    }
-}
-
-/// As [`address_here`], for an access that is counted: also on edges.
-#[inline]
-pub(super) fn counted_address_here(
-    heap: &Heap,
-    memory: &Range<usize>,
-    pages: Pages,
-    (at, bytes): (usize, u64),
-) -> Option<usize> {
-    if !pages.edges {
-        return address_here(heap, memory, pages, (at, bytes));
-    }
-    if at < memory.start || at + bytes as usize > memory.end {
-        return None;
-    }
-    let first = memory.start / PAGE * PAGE;
-    let here = heap.at(pages.offset + (at - first) as u64, bytes)?;
-    Some(here as usize)
-}
-
-/// The address here of `bytes` at an address `at` of another process, on whole pages of memory there that are shared.
-#[inline]
-pub(super) fn address_here(
-    heap: &Heap,
-    memory: &Range<usize>,
-    pages: Pages,
-    (at, bytes): (usize, u64),
-) -> Option<usize> {
-    let end = memory.end / PAGE * PAGE;
-    let whole = memory.start.next_multiple_of(PAGE);
-    if at < whole || at + bytes as usize > end {
-        return None;
-    }
-    let first = match pages.edges {
-        true => memory.start / PAGE * PAGE,
-        false => whole,
-    };
-    let here = heap.at(pages.offset + (at - first) as u64, bytes)?;
-    Some(here as usize)
 }
 
 /// A child of a fork is to have memory of its own, as it would have without this.
@@ -691,7 +624,9 @@ fn prepare_forks() {
 
 extern "C" fn before_fork() {
     let mut state = STATE.lock();
-    state.give_edges_back();
+    if state.had_edges {
+        state.give_edges_back();
+    }
     std::mem::forget(state);
 }
 

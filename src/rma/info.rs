@@ -2,7 +2,7 @@
 //!
 //! Invariant: what decides how memory is reached or changed is fixed when the window is made, and the same on all ranks.
 
-use super::in_place::{HINT, Share};
+use super::share::{HINT, Share};
 use super::window::{Flavor, Way, Window};
 use crate::error::Result;
 use crate::info::{Info, kinds};

@@ -60,6 +60,8 @@ struct Own {
 pub struct Seen {
     pub version: u64,
     entries: Vec<Entry>,
+    /// Whether edges of some of it are shared in place.
+    pub has_edges: bool,
 }
 
 /// Why memory cannot be attached: this is there, which begins here and has so many bytes.
@@ -168,6 +170,8 @@ impl Seen {
                 }
             }));
         });
+        let mut places = self.entries.iter().filter_map(|entry| entry.shared);
+        self.has_edges = places.any(|pages| pages.edges);
         // A copy that was mixed has no version that there is.
         self.version = version.unwrap_or(u64::MAX);
         version.is_some()
@@ -336,6 +340,7 @@ mod tests {
             shared: None,
         };
         let seen = Seen {
+            has_edges: false,
             version: 2,
             entries: vec![entry(100, 10), entry(110, 5), entry(u64::MAX - 9, 10)],
         };
@@ -365,6 +370,7 @@ mod tests {
             entry(131, 5, Some(2006)),
         ];
         let seen = Seen {
+            has_edges: false,
             version: 2,
             entries: entries.clone(),
         };

@@ -96,7 +96,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 22] = [
+const TRIALS: [Way; 23] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND", "cores=64")],
@@ -131,6 +131,10 @@ const TRIALS: [Way; 22] = [
     Way {
         variables: &[("OXMPI_SHARE_WINDOWS", "now")],
         ..way("objects_in_place", "objects", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_SHARE_WINDOWS", "edges-now")],
+        ..way("objects_edges", "objects", Starter::Ours)
     },
     Way {
         variables: &[("OXMPI_SHARE_WINDOWS", "no")],
