@@ -22,6 +22,7 @@ SLEEP_LIMIT = 20  # the same where the target sleeps: with the peers nothing mov
 CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_ops", ["-w", "allocate"]),
          ("operations, MPI_Win_create over malloc", "rma_ops", ["-w", "create"]),
          ("operations, MPI_Win_create over 400 bytes of malloc", "rma_ops", ["-w", "create", "-b", "400"]),
+         ("operations, MPI_Win_create over 400 bytes of malloc, oxmpi_share=edges", "rma_ops", ["-w", "create", "-b", "400", "-i", "edges"]),
          ("operations, MPI_Win_create over static memory", "rma_ops", ["-w", "static"]),
          ("operations, MPI_Win_create over the stack", "rma_ops", ["-w", "stack"]),
          ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"]),

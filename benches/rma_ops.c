@@ -1,10 +1,10 @@
 /* One-sided operations from rank 0 to rank 1: ns a call, or MB/s of larger ones (see bench.h).
- *   rma_ops [-w allocate|create|static|stack] [-b BYTES] [-s wait|sleep|compute|stop] [-e] [seconds per row] [only rows whose name
- *           contains this]
+ *   rma_ops [-w allocate|create|static|stack] [-b BYTES] [-i auto|now|edges|no] [-s wait|sleep|compute|stop] [-e] [seconds per row]
+ *           [only rows whose name contains this]
  * Rank 0 holds MPI_Win_lock_all and has touched all lines. The other ranks wait in a barrier, or sleep or compute outside of MPI until
  * the batch is over, which they are told past MPI, or are stopped by SIGSTOP meanwhile. create, static, stack: MPI_Win_create over memory of
  * malloc, a static variable, main's frame. -b: of so many bytes, where malloc puts them, and only rows that need no more.
- * -e: the hint mpi_accumulate_granularity=8. */
+ * -i: the hint oxmpi_share. -e: the hint mpi_accumulate_granularity=8. */
 #include "bench.h"
 #include <signal.h>
 #include <string.h>
@@ -132,14 +132,16 @@ static char fixed[LARGEST];
 int main(int argc, char **argv)
 {
     char frame[LARGEST];
-    const char *kind = "allocate";
+    const char *kind = "allocate", *share = NULL;
     int option, elements = 0;
     bench_start(&argc, &argv);
-    while ((option = getopt(argc, argv, "w:b:s:e")) != -1) {
+    while ((option = getopt(argc, argv, "w:b:i:s:e")) != -1) {
         if (option == 'w')
             kind = optarg;
         else if (option == 'b')
             window_bytes = atol(optarg);
+        else if (option == 'i')
+            share = optarg;
         else if (option == 's')
             target_does = optarg;
         else if (option == 'e')
@@ -159,10 +161,12 @@ int main(int argc, char **argv)
     struct row row = {.mine = bench_buffer(LARGEST), .theirs = bench_buffer(LARGEST)};
     char *base;
     MPI_Info info = MPI_INFO_NULL;
-    if (elements) {
+    if (elements || share)
         MPI_Info_create(&info);
+    if (elements)
         MPI_Info_set(info, "mpi_accumulate_granularity", "8");
-    }
+    if (share)
+        MPI_Info_set(info, "oxmpi_share", share);
     if (strcmp(kind, "allocate") != 0) {
         base = strcmp(kind, "static") == 0 ? fixed : strcmp(kind, "stack") == 0 ? frame
                : window_bytes < LARGEST ? malloc(window_bytes) : bench_buffer(LARGEST);
@@ -213,7 +217,7 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(row.win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Type_free(&row.type);
-    if (elements)
+    if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     MPI_Win_free(&row.win);
     MPI_Finalize();
