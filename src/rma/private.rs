@@ -177,6 +177,40 @@ fn one(address: usize, bytes: usize) -> Pieces {
     SmallVec::from_slice(&[Piece { address, bytes }])
 }
 
+impl Window {
+    /// As [`Window::locate_quickly`], in memory whose edges are shared in place: as long as the second value lives.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn locate_counted(
+        &self,
+        rank: i32,
+        disp: i64,
+        bytes: u64,
+    ) -> Option<(Spot, PrivateMemory<'_>)> {
+        let rank = rank as u32 as usize;
+        let target = self.targets.get(rank)?;
+        let is_private = matches!(target.way, Way::Kernel | Way::Helper);
+        if !is_private || !self.block.target(rank).place.has_edges() {
+            return None;
+        }
+        if !self.has_epoch(rank) || disp < 0 || self.has_waiting() {
+            return None;
+        }
+        let at = (disp as u64).checked_mul(target.unit)?;
+        if at > target.bytes || bytes > target.bytes - at {
+            return None;
+        }
+        let there = self.spot(rank, target, at);
+        let memory = PrivateMemory::begin(self, &there).ok()?;
+        let here = Spot {
+            way: Way::Direct,
+            address: memory.shared_address(&there, bytes)?,
+            ..there
+        };
+        Some((here, memory))
+    }
+}
+
 impl<'a> PrivateMemory<'a> {
     /// Begins an access. If the owner moves the memory, waits until that is done.
     ///
