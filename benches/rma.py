@@ -21,15 +21,19 @@ LIMIT = 90  # s for a program
 SLEEP_LIMIT = 20  # the same where the target sleeps: with the peers nothing moves then
 CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_ops", ["-w", "allocate"]),
          ("operations, MPI_Win_create over malloc", "rma_ops", ["-w", "create"]),
+         ("operations, MPI_Win_create over 400 bytes of malloc", "rma_ops", ["-w", "create", "-b", "400"]),
+         ("operations, MPI_Win_create over 400 bytes of malloc, oxmpi_share=edges", "rma_ops", ["-w", "create", "-b", "400", "-i", "edges"]),
          ("operations, MPI_Win_create over static memory", "rma_ops", ["-w", "static"]),
          ("operations, MPI_Win_create over the stack", "rma_ops", ["-w", "stack"]),
-         ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"])]
+         ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"]),
+         ("operations, MPI_Win_create, the target computes", "rma_ops", ["-w", "create", "-s", "compute"]),
+         ("operations, MPI_Win_create, the target is stopped", "rma_ops", ["-w", "create", "-s", "stop"])]
 
 
 def measured(library, program, arguments, ranks):
     """The values of a run by row, with the probe of the cache line; those printed so far if it takes too long."""
     command = library.command(program, arguments, ranks, oversubscribed=ranks > len(os.sched_getaffinity(0)))
-    limit = SLEEP_LIMIT if "sleep" in arguments else LIMIT
+    limit = SLEEP_LIMIT if "-s" in arguments else LIMIT
     _status, output, _errors, _wall, _foreign = execute(command, library.variables(), limit)
     rows = {}
     for line in output.splitlines():

@@ -1,9 +1,12 @@
 /* One-sided operations from rank 0 to rank 1: ns a call, or MB/s of larger ones (see bench.h).
- *   rma_ops [-w allocate|create|static|stack] [-s wait|sleep|compute] [-e] [seconds per row] [only rows whose name contains this]
+ *   rma_ops [-w allocate|create|static|stack] [-b BYTES] [-i auto|now|edges|no] [-s wait|sleep|compute|stop] [-e] [seconds per row]
+ *           [only rows whose name contains this]
  * Rank 0 holds MPI_Win_lock_all and has touched all lines. The other ranks wait in a barrier, or sleep or compute outside of MPI until
- * the batch is over, which they are told past MPI. create, static, stack: MPI_Win_create over memory of malloc, a static variable, main's
- * frame. -e: the hint mpi_accumulate_granularity=8. */
+ * the batch is over, which they are told past MPI, or are stopped by SIGSTOP meanwhile. create, static, stack: MPI_Win_create over memory of
+ * malloc, a static variable, main's frame. -b: of so many bytes, where malloc puts them, and only rows that need no more.
+ * -i: the hint oxmpi_share. -e: the hint mpi_accumulate_granularity=8. */
 #include "bench.h"
+#include <signal.h>
 #include <string.h>
 
 enum { LARGEST = 4 << 20, WINDOW = 64, PIECES = 256 };
@@ -17,6 +20,8 @@ struct row {
 };
 
 static const char *target_does = "wait";
+static long window_bytes = LARGEST;
+static int *pids;
 
 /* What ranks other than 0 do during a batch: the word changes at its end. */
 static struct {
@@ -43,10 +48,18 @@ static void share_word(void)
     close(fd);
 }
 
+/* Stops the other ranks, or lets them go on; they wait in the barrier behind the batch. */
+static void send_all(int signal)
+{
+    if (strcmp(target_does, "stop") == 0)
+        for (int r = 1; r < bench_size; r++)
+            kill(pids[r], signal);
+}
+
 static void stay_away(void)
 {
     volatile double sum = 0;
-    if (strcmp(target_does, "wait") == 0)
+    if (strcmp(target_does, "wait") == 0 || strcmp(target_does, "stop") == 0)
         return;
     while (atomic_load(over.word) != batch) {
         if (strcmp(target_does, "sleep") == 0) {
@@ -68,10 +81,12 @@ static void stay_away(void)
             stay_away(); \
             return; \
         } \
+        send_all(SIGSTOP); \
         for (long i = 0; i < iterations; i++) { \
             call; \
         } \
         MPI_Win_flush_all(r->win); \
+        send_all(SIGCONT); \
         atomic_store(over.word, batch); \
     }
 
@@ -100,7 +115,8 @@ static const char *only = "";
 
 static void measure(struct row *row, bench_body *body, const char *name, double budget, int bytes, double per, const char *unit)
 {
-    if (!strstr(name, only))
+    int reach = strstr(name, "strided") ? 8 * bytes : bytes;
+    if (!strstr(name, only) || reach > window_bytes)
         return;
     row->bytes = bytes;
     row->count = bytes / 8;
@@ -116,12 +132,16 @@ static char fixed[LARGEST];
 int main(int argc, char **argv)
 {
     char frame[LARGEST];
-    const char *kind = "allocate";
+    const char *kind = "allocate", *share = NULL;
     int option, elements = 0;
     bench_start(&argc, &argv);
-    while ((option = getopt(argc, argv, "w:s:e")) != -1) {
+    while ((option = getopt(argc, argv, "w:b:i:s:e")) != -1) {
         if (option == 'w')
             kind = optarg;
+        else if (option == 'b')
+            window_bytes = atol(optarg);
+        else if (option == 'i')
+            share = optarg;
         else if (option == 's')
             target_does = optarg;
         else if (option == 'e')
@@ -135,32 +155,38 @@ int main(int argc, char **argv)
     if (bench_size < 2)
         MPI_Abort(MPI_COMM_WORLD, 2);
     share_word();
+    int pid = getpid();
+    pids = malloc(bench_size * sizeof *pids);
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
     struct row row = {.mine = bench_buffer(LARGEST), .theirs = bench_buffer(LARGEST)};
     char *base;
     MPI_Info info = MPI_INFO_NULL;
-    if (elements) {
+    if (elements || share)
         MPI_Info_create(&info);
+    if (elements)
         MPI_Info_set(info, "mpi_accumulate_granularity", "8");
-    }
+    if (share)
+        MPI_Info_set(info, "oxmpi_share", share);
     if (strcmp(kind, "allocate") != 0) {
-        base = strcmp(kind, "static") == 0 ? fixed : strcmp(kind, "stack") == 0 ? frame : bench_buffer(LARGEST);
-        MPI_Win_create(base, LARGEST, 1, info, MPI_COMM_WORLD, &row.win);
+        base = strcmp(kind, "static") == 0 ? fixed : strcmp(kind, "stack") == 0 ? frame
+               : window_bytes < LARGEST ? malloc(window_bytes) : bench_buffer(LARGEST);
+        MPI_Win_create(base, window_bytes, 1, info, MPI_COMM_WORLD, &row.win);
     } else
-        MPI_Win_allocate(LARGEST, 1, info, MPI_COMM_WORLD, &base, &row.win);
-    memset(base, 0, LARGEST);
+        MPI_Win_allocate(window_bytes, 1, info, MPI_COMM_WORLD, &base, &row.win);
+    memset(base, 0, window_bytes);
     memset(row.mine, 0, LARGEST);
     MPI_Win_lock_all(0, row.win);
     MPI_Win_sync(row.win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (bench_rank == 0) { /* a fast wrong answer is no answer */
-        bench_fill(row.mine, LARGEST, 5);
-        MPI_Put(row.mine, LARGEST, MPI_BYTE, 1, 0, LARGEST, MPI_BYTE, row.win);
+        bench_fill(row.mine, window_bytes, 5);
+        MPI_Put(row.mine, window_bytes, MPI_BYTE, 1, 0, window_bytes, MPI_BYTE, row.win);
         MPI_Win_flush(1, row.win);
-        MPI_Get(row.theirs, LARGEST, MPI_BYTE, 1, 0, LARGEST, MPI_BYTE, row.win);
+        MPI_Get(row.theirs, window_bytes, MPI_BYTE, 1, 0, window_bytes, MPI_BYTE, row.win);
         MPI_Win_flush(1, row.win);
-        bench_check(row.theirs, LARGEST, 5, "get");
-        memset(row.mine, 0, LARGEST);
-        MPI_Put(row.mine, LARGEST, MPI_BYTE, 1, 0, LARGEST, MPI_BYTE, row.win);
+        bench_check(row.theirs, window_bytes, 5, "get");
+        memset(row.mine, 0, window_bytes);
+        MPI_Put(row.mine, window_bytes, MPI_BYTE, 1, 0, window_bytes, MPI_BYTE, row.win);
         MPI_Win_flush(1, row.win);
     }
     MPI_Type_vector(PIECES, 1, 8, MPI_DOUBLE, &row.type);
@@ -191,7 +217,7 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(row.win);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Type_free(&row.type);
-    if (elements)
+    if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     MPI_Win_free(&row.win);
     MPI_Finalize();

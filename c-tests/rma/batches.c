@@ -1,7 +1,7 @@
-/* Small puts to private memory may wait at the origin and go to the target together: in their order, before every other operation of this
+/* Small puts and accumulates to private memory may wait at the origin and go to the target together: in their order, before every other operation of this
  * process to that target, and at the end of the epoch or a flush at the latest. One that cannot be done keeps no other from being done.
  * The program defines what the library calls for copies by the kernel, so that calls can be counted. With `helper` the kernel refuses, and a
- * helper thread of the target's copies; with `shared` memory is shared in place meanwhile. */
+ * helper thread of the target's copies; with `shared` memory is shared in place meanwhile, with `edges` as far as its ends. */
 #define _GNU_SOURCE
 #include "near.h"
 #include <dlfcn.h>
@@ -13,7 +13,8 @@
 typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
 static long calls, pieces;
-static int refuses, counts, shares;
+static int refuses, counts;
+static const char *share = "no";
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
                          unsigned long flags)
@@ -96,6 +97,25 @@ static void puts_in_a_row(MPI_Win win, int target)
         MPI(MPI_Put(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
         memset(values, 0x66, sizeof values);
         next = draw(4) ? at + words : at;
+    }
+}
+
+/* Accumulates to lines of a few words, mostly of one operation, so that many go to the same words, or to a part of those before. */
+static void accumulates_in_a_row(MPI_Win win, int target)
+{
+    static const MPI_Op ops[] = {MPI_SUM, MPI_BXOR, MPI_MAX, MPI_REPLACE};
+    int begin = (int) draw(SLICE - 320), number = 1 + (int) draw(30), which = (int) draw(4);
+    for (int i = 0; i < number; i++) {
+        int words = 1 + (int) draw(draw(12) ? 3 : 280), at = begin + (int) draw(12);
+        word values[300];
+        if (!draw(9))
+            which = (int) draw(4);
+        for (int k = 0; k < words; k++) {
+            word value = values[k] = (word) ((uint64_t) draw(1 << 30) << 20 | (uint64_t) k), *cell = &model[target][at + k];
+            *cell = which == 0 ? *cell + value : which == 1 ? *cell ^ value : which == 3 || value > *cell ? value : *cell;
+        }
+        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, ops[which], win));
+        memset(values, 0x77, sizeof values);
     }
 }
 
@@ -194,7 +214,7 @@ static void over(word *cells, int rounds)
     MPI_Info info;
     MPI_Group all;
     MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", shares ? "auto" : "no"));
+    MPI(MPI_Info_set(info, "oxmpi_share", share));
     memset(cells, 0, 8 * WORDS);
     memset(model, 0, sizeof model);
     MPI(MPI_Win_create(cells, 8 * WORDS, 1, info, MPI_COMM_WORLD, &win));
@@ -205,7 +225,10 @@ static void over(word *cells, int rounds)
         begin_epoch(win, way, all);
         for (int i = 0; i < 20; i++) {
             int target = (int) draw((uint32_t) size);
-            puts_in_a_row(win, target);
+            if (draw(2))
+                puts_in_a_row(win, target);
+            if (draw(2))
+                accumulates_in_a_row(win, target);
             /* flushes need a lock */
             if (way == LOCK_ALL || way == LOCK)
                 follow(win, target);
@@ -250,6 +273,49 @@ static void few_calls(word *cells)
         CHECK_INT(cells[i], i);
         CHECK_INT(cells[300 + 2 * i], i);
     }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    calls = pieces = 0;
+    for (word i = 0; i < 200; i++)
+        MPI(MPI_Accumulate(&i, 1, MPI_INT64_T, target, (MPI_Aint) (3 * (i % 50)), 1, MPI_INT64_T, MPI_SUM, win));
+    MPI(MPI_Win_flush(target, win));
+    if (counts)
+        CHECK(calls <= 2 && pieces <= 51);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_sync(win));
+    for (word i = 0; i < 50; i++)
+        CHECK_INT(cells[3 * i], 3 * i + 4 * i + 50 + 100 + 150);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Win_free(&win));
+}
+
+/* All ranks add to all words of all, in lists that meet: each element of each is added once. */
+static void together(word *cells, int rounds)
+{
+    enum { LINE = 300 };
+    MPI_Win win;
+    MPI_Info info;
+    word one[3] = {1, 1, 1};
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", share));
+    memset(cells, 0, 8 * WORDS);
+    MPI(MPI_Win_create(cells, 8 * WORDS, 8, info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int round = 0; round < rounds; round++)
+        for (int at = 0; at < LINE; at++) {
+            int first = (at * 7 + rank * 13 + round) % LINE;
+            MPI(MPI_Accumulate(one, 3, MPI_INT64_T, round % size, first, 3, MPI_INT64_T, MPI_SUM, win));
+            if (at % 101 == 0)
+                MPI(MPI_Win_flush(round % size, win));
+        }
+    MPI(MPI_Win_flush_all(win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_sync(win));
+    int own = rounds / size + (rank < rounds % size);
+    for (int at = 0; at < LINE; at++)
+        CHECK_INT(cells[at], (word) own * size * (at < 2 ? at + 1 : 3));
     MPI(MPI_Win_unlock_all(win));
     MPI(MPI_Win_free(&win));
 }
@@ -264,20 +330,21 @@ static void unmapped(void)
     MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     CHECK(munmap(memory + PAGE, PAGE) == 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
-    for (int how = 0; how < 3; how++) {
+    for (int how = 0; how < 6; how++) {
         int target = (rank + 1) % size, class = MPI_SUCCESS;
         char values[4] = {(char) (how + 1), (char) (how + 2), (char) (how + 3), (char) (how + 4)};
         MPI(MPI_Win_lock_all(0, win));
         static const int at[4] = {8, 16, PAGE + 8, 2 * PAGE + 8};
         for (int i = 0; i < 4 && target != rank; i++) {
-            int code = MPI_Put(&values[i], 1, MPI_CHAR, target, at[i], 1, MPI_CHAR, win);
+            int code = how < 3 ? MPI_Put(&values[i], 1, MPI_INT8_T, target, at[i], 1, MPI_INT8_T, win)
+                               : MPI_Accumulate(&values[i], 1, MPI_INT8_T, target, at[i], 1, MPI_INT8_T, MPI_REPLACE, win);
             if (code != MPI_SUCCESS)
                 MPI(MPI_Error_class(code, &class));
         }
-        int code = how == 0 ? MPI_Win_flush(target, win) : how == 1 ? MPI_Win_flush_all(win) : MPI_Win_unlock_all(win);
+        int code = how % 3 == 0 ? MPI_Win_flush(target, win) : how % 3 == 1 ? MPI_Win_flush_all(win) : MPI_Win_unlock_all(win);
         if (code != MPI_SUCCESS)
             MPI(MPI_Error_class(code, &class));
-        if (how < 2)
+        if (how % 3 < 2)
             MPI(MPI_Win_unlock_all(win));
         CHECK_INT(class, target == rank ? MPI_SUCCESS : MPI_ERR_RMA_RANGE);
         MPI(MPI_Barrier(MPI_COMM_WORLD));
@@ -295,7 +362,10 @@ static void unmapped(void)
 int main(int argc, char **argv)
 {
     refuses = argc > 1 && strcmp(argv[1], "helper") == 0;
-    shares = argc > 1 && strcmp(argv[1], "shared") == 0;
+    if (argc > 1 && strcmp(argv[1], "shared") == 0)
+        share = "auto";
+    if (argc > 1 && strcmp(argv[1], "edges") == 0)
+        share = "edges";
     word frame[WORDS];
     start(&argc, &argv);
     counts = !refuses && size > 1 && share_memory(MPI_COMM_WORLD);
@@ -306,6 +376,8 @@ int main(int argc, char **argv)
     over(fixed, rounds);
     over(allocated, rounds);
     few_calls(frame);
+    together(frame, 2 * rounds);
+    together(allocated, 2 * rounds);
     unmapped();
     free(allocated);
     return finish();

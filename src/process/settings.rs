@@ -159,7 +159,7 @@ pub fn chapters() -> [Chapter; 16] {
         (
             "windows",
             "How windows reach memory.",
-            rma::in_place::VARIABLES,
+            rma::share::VARIABLES,
         ),
         ("fabric", "What carries messages between nodes.", FABRIC),
         (

@@ -11,12 +11,39 @@ const PRIVATE: u64 = 0;
 const WANTED: u64 = 1;
 /// It is being moved.
 const MOVING: u64 = 2;
-/// Every other value says where its pages are in the node's heap.
+/// Every other value says where its pages are in the node's heap, with [`EDGES`] in its low bits.
 const FIRST: u64 = 4096;
+/// The pages that have other variables of the process, too, are among them: where the first of the memory's bytes lies, and the last. They can
+/// be moved again at any time, so accesses to them are counted.
+const EDGES: u64 = 1;
 
 /// Where one rank's memory is; a word that all zeros are valid for.
 #[repr(transparent)]
 pub struct Place(AtomicU64);
+
+/// Where memory is in the heap that is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pages {
+    /// Of the first page, a multiple of the bytes of a page.
+    pub offset: u64,
+    /// Whether that is the page of the memory's first byte, and all to that of its last byte are shared. If not, whole pages are alone.
+    pub edges: bool,
+}
+
+impl Pages {
+    /// As a number that is not zero, for other processes.
+    pub fn word(self) -> u64 {
+        self.offset | if self.edges { EDGES } else { 0 }
+    }
+
+    /// What [`Pages::word`] has said; `None`: another number.
+    pub fn of_word(word: u64) -> Option<Pages> {
+        (word >= FIRST).then_some(Pages {
+            offset: word & !EDGES,
+            edges: word & EDGES != 0,
+        })
+    }
+}
 
 /// The accesses of one rank that are under way.
 #[repr(transparent)]
@@ -50,9 +77,14 @@ impl Accesses {
 impl Place {
     /// Where its pages are in the heap, if it is shared: what [`Place::end_move`] was given.
     #[inline(always)]
-    pub fn pages(&self) -> Option<u64> {
-        let place = self.0.load(Ordering::Acquire); // pairs with `end_move`
-        (place >= FIRST).then_some(place)
+    pub fn pages(&self) -> Option<Pages> {
+        Pages::of_word(self.0.load(Ordering::Acquire)) // pairs with `end_move`
+    }
+
+    /// Whether its edges are shared, so that nothing of it needs the kernel.
+    #[inline]
+    pub fn has_edges(&self) -> bool {
+        self.pages().is_some_and(|pages| pages.edges)
     }
 
     /// Says that it is to be shared. True if nobody has said so before.
@@ -75,8 +107,8 @@ impl Place {
 
     /// The owner begins to move it: no access begins from now on, and those under way are to be waited for. Returns what
     /// [`Place::end_move`] takes if it stays where it was.
-    pub fn begin_move(&self) -> u64 {
-        self.0.swap(MOVING, Ordering::Relaxed)
+    pub fn begin_move(&self) -> Option<Pages> {
+        Pages::of_word(self.0.swap(MOVING, Ordering::Relaxed))
     }
 
     /// To be called after [`Place::begin_move`], before the accesses are looked at.
@@ -84,14 +116,10 @@ impl Place {
         fence_after_update();
     }
 
-    /// It was moved: `place` says where its pages are in the heap, and is more than a page's bytes, or zero: it is private; or it stays where it
-    /// was.
-    pub fn end_move(&self, place: u64) {
-        let place = match place {
-            WANTED | MOVING => PRIVATE,
-            place => place,
-        };
-        self.0.store(place, Ordering::Release);
+    /// It was moved, or stays where it was: in the heap, or private.
+    pub fn end_move(&self, pages: Option<Pages>) {
+        let word = pages.map_or(PRIVATE, Pages::word);
+        self.0.store(word, Ordering::Release);
     }
 }
 
@@ -139,8 +167,67 @@ mod models {
             // SAFETY: as above.
             unsafe { *word = value }
         });
-        shared.place.end_move(FIRST);
+        shared.place.end_move(Some(Pages {
+            offset: FIRST,
+            edges: false,
+        }));
         true
+    }
+
+    fn shared(place: u64) -> Arc<Shared> {
+        Arc::new(Shared {
+            place: Place(AtomicU64::new(place)),
+            accesses: std::array::from_fn(|_| Accesses(AtomicU32::new(0))),
+            memory: std::array::from_fn(|_| UnsafeCell::new(0)),
+        })
+    }
+
+    /// The owner of edges gives them back, as before a fork, while another rank adds to them.
+    #[test]
+    fn no_access_is_lost_when_edges_are_given_back() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let shared = shared(FIRST | EDGES);
+            let mapped = Arc::new(AtomicU32::new(1));
+            let other = {
+                let (shared, mapped) = (shared.clone(), mapped.clone());
+                thread::spawn(move || {
+                    for _ in 0..2 {
+                        while !shared.accesses[1].begin(&shared.place) {
+                            thread::yield_now();
+                        }
+                        // If the owner has begun to move just now, the kernel knows where it is.
+                        let at = match shared.place.has_edges() {
+                            true => 1,
+                            false => mapped.load(Ordering::Relaxed) as usize,
+                        };
+                        shared.memory[at].with_mut(|word| {
+                            // SAFETY: as above.
+                            unsafe { *word += 1 }
+                        });
+                        shared.accesses[1].end();
+                    }
+                })
+            };
+            let before = shared.place.begin_move();
+            Place::order_moves();
+            let moves = shared.accesses.iter().all(Accesses::are_over);
+            if moves {
+                // SAFETY: as above.
+                let value = shared.memory[1].with(|word| unsafe { *word });
+                shared.memory[0].with_mut(|word| {
+                    // SAFETY: as above.
+                    unsafe { *word = value }
+                });
+                mapped.store(0, Ordering::Relaxed);
+            }
+            shared.place.end_move(before.filter(|_| !moves));
+            other.join().unwrap();
+            // SAFETY: as above.
+            let value = shared.memory[usize::from(!moves)].with(|word| unsafe { *word });
+            assert_eq!(value, 2);
+        });
     }
 
     #[test]
@@ -148,11 +235,7 @@ mod models {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);
         builder.check(|| {
-            let shared = Arc::new(Shared {
-                place: Place(AtomicU64::new(PRIVATE)),
-                accesses: std::array::from_fn(|_| Accesses(AtomicU32::new(0))),
-                memory: std::array::from_fn(|_| UnsafeCell::new(0)),
-            });
+            let shared = shared(PRIVATE);
             let other = {
                 let shared = shared.clone();
                 thread::spawn(move || {

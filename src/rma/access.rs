@@ -152,7 +152,7 @@ impl Window {
     }
 
     #[inline(always)]
-    fn spot(&self, rank: usize, target: &Target, at: u64) -> Spot {
+    pub(super) fn spot(&self, rank: usize, target: &Target, at: u64) -> Spot {
         Spot {
             rank,
             way: self.way(rank, target.way),
@@ -161,18 +161,32 @@ impl Window {
         }
     }
 
-    /// Where this process addresses the elements at a spot of private memory, if all of them are shared in place.
+    /// Where this process addresses the elements at a spot of private memory, if all of them are on whole pages that are shared in place.
     #[cold]
     #[inline(never)]
     pub(super) fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
         if self.flavor == Flavor::Dynamic {
             return None; // `find_region` has looked
         }
+        self.spot_here(spot, remote, |at, bytes| {
+            self.shared_address(spot.rank, at, bytes)
+        })
+    }
+
+    /// Where this process addresses the elements at a spot of private memory; `find` knows where so many bytes at an address of the target's
+    /// are here.
+    #[inline]
+    pub(super) fn spot_here(
+        &self,
+        spot: &Spot,
+        remote: &Remote,
+        find: impl Fn(usize, u64) -> Option<usize>,
+    ) -> Option<Spot> {
         let (from, to) = pack::reach(remote.count, remote.datatype);
         // Inside of the window, so these are numbers of 64 bits.
         let (from, bytes) = (from as isize, (to - from) as u64);
         let first = spot.address.wrapping_add_signed(from);
-        let here = self.shared_address(spot.rank, first, bytes)?;
+        let here = find(first, bytes)?;
         Some(Spot {
             way: Way::Direct,
             address: here.wrapping_add_signed(-from),

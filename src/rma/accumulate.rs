@@ -5,6 +5,7 @@ use super::apply::{Sides, Work};
 use super::element::Arithmetic;
 use super::hosts::{Track, origin};
 use super::private::PrivateMemory;
+use super::waiting::Kind;
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
 use crate::error::{Class, Result, fail};
@@ -211,10 +212,6 @@ fn run(
     let Some(mut spot) = window.locate(remote, bytes)? else {
         return Ok(());
     };
-    if matches!(spot.way, Way::Kernel | Way::Helper) {
-        window.catch_up(spot.rank)?;
-        spot = window.shared_spot(&spot, remote).unwrap_or(spot);
-    }
     if let Some(result) = result
         && result.buffer.len() as u64 != bytes
     {
@@ -223,6 +220,27 @@ fn run(
             "the result has {} bytes, but the target {bytes}",
             result.buffer.len()
         );
+    }
+    let mut private = None;
+    if matches!(spot.way, Way::Kernel | Way::Helper) {
+        if let Some(shared) = window.shared_spot(&spot, remote) {
+            window.catch_up(spot.rank)?;
+            spot = shared;
+        } else {
+            let kind = Kind::Accumulate(operation, basic);
+            if let (Some(origin), None) = (origin, result)
+                && basic.category != Category::Pair
+                && remote.datatype.is_contiguous()
+                && !window.block.target(spot.rank).place.has_edges()
+                && window.do_later(kind, &spot, &origin.buffer)?
+            {
+                return Ok(());
+            }
+            window.catch_up(spot.rank)?;
+            let memory = PrivateMemory::begin(window, &spot)?;
+            spot = memory.shared_spot(&spot, remote).unwrap_or(spot);
+            private = Some(memory);
+        }
     }
     let work = Work::new(window, operation, basic);
     let sides = Sides {
@@ -249,9 +267,9 @@ fn run(
     // A run of the target's memory consists of whole elements unless these may have holes.
     let whole = basic.category != Category::Pair
         || basic.is_contiguous() && sides.target.contiguous().is_some();
-    match (spot.way, whole) {
-        (Way::Direct, true) => work.runs(&sides),
-        (Way::Direct, false) => work.pairs(&sides),
-        _ => work.private(&sides, &PrivateMemory::begin(window, &spot)?),
+    match (spot.way, whole, &private) {
+        (Way::Kernel | Way::Helper, _, Some(memory)) => work.private(&sides, memory),
+        (_, true, _) => work.runs(&sides),
+        (_, false, _) => work.pairs(&sides),
     }
 }

@@ -194,32 +194,37 @@ pub(super) unsafe fn swap_at(
 #[inline(never)]
 fn swap_private(window: &Window, spot: &Spot, new: &[u8], compare: &[u8]) -> Result<[u8; LARGEST]> {
     window.catch_up(spot.rank)?;
-    let held = || Locks::of(window)?.hold(spot.key);
+    let bytes = new.len() as u64;
     let mut old = [0; LARGEST];
     let found = &mut old[..new.len()];
-    let bytes = new.len() as u64;
-    if let Some(here) = window.shared_address(spot.rank, spot.address, bytes) {
-        let _held = held()?;
-        // SAFETY: found in the window, and held.
-        unsafe {
-            let target = here as *mut u8;
-            std::ptr::copy_nonoverlapping(target, found.as_mut_ptr(), found.len());
+    let mut private = None;
+    let mut here = window.shared_address(spot.rank, spot.address, bytes);
+    if here.is_none() {
+        let memory = private.insert(PrivateMemory::begin(window, spot)?);
+        here = memory.shared_address(spot, bytes);
+    }
+    let _held = Locks::of(window)?.hold(spot.key)?;
+    match (here, &private) {
+        (None, Some(memory)) => {
+            let pieces = Pieces::from_slice(&[Piece {
+                address: spot.address,
+                bytes: new.len(),
+            }]);
+            memory.read(&pieces, found)?;
             if found == compare {
-                put_get::copy::<true>(new.as_ptr().cast_mut(), target, new.len());
+                memory.write(&pieces, new)?;
             }
         }
-        return Ok(old);
-    }
-    let private = PrivateMemory::begin(window, spot)?;
-    let mut pieces = Pieces::new();
-    pieces.push(Piece {
-        address: spot.address,
-        bytes: new.len(),
-    });
-    let _held = held()?;
-    private.read(&pieces, found)?;
-    if found == compare {
-        private.write(&pieces, new)?;
+        (here, _) => {
+            let target = here.unwrap_or_default() as *mut u8;
+            // SAFETY: found in the window, and held; if it is on an edge, counted.
+            unsafe {
+                std::ptr::copy_nonoverlapping(target, found.as_mut_ptr(), found.len());
+                if found == compare {
+                    put_get::copy::<true>(new.as_ptr().cast_mut(), target, new.len());
+                }
+            }
+        }
     }
     Ok(old)
 }

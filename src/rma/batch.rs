@@ -1,58 +1,58 @@
-//! Small puts to private memory that wait at the origin, so that one call of the kernel, or of the helper thread, does many.
+//! Small puts and accumulates to private memory that wait at the origin, so that one call of the kernel, or of the helper thread, does many.
 //!
-//! A call costs 0.5 to 2 us, a piece in it 0.15 to 0.3 us, and neighbours are one piece. A put that follows another one without a flush in
-//! between waits, with a copy of its data, until the epoch or a flush completes it, until another operation goes to that target, or until
-//! the list is full. Invariant: puts of a list are done in their order, and before every later operation of this process to that target.
+//! A call costs 0.5 to 2 us, a piece in it 0.15 to 0.3 us, and neighbours are one piece. An operation that follows another one without a flush in
+//! between waits, with a copy of its data, until the epoch or a flush completes it, until an operation of another kind goes to that target, or
+//! until the list is full. Invariant: operations of a list are done in their order, and before every later operation of this process to that target.
 
-use super::access::{Pieces, Spot};
+use super::access::Spot;
+use super::apply::Work;
 use super::private::PrivateMemory;
-use super::waiting::{List, SMALL};
+use super::waiting::{Kind, List, SMALL};
 use super::window::{Flavor, Window};
 use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::sync::Ordering;
 
 impl List {
-    /// Does all puts.
+    /// Does all operations.
     ///
     /// Errors: the first one; the others are done all the same.
     fn finish(&mut self, window: &Window, rank: usize) -> Result<()> {
+        let target = &window.targets[rank];
+        let address = self.pieces.first().map_or(0, |piece| piece.address);
         let spot = Spot {
             rank,
-            way: window.targets[rank].way,
-            address: self.pieces.first().map_or(0, |piece| piece.address),
-            key: 0,
+            way: target.way,
+            address,
+            key: (target.key).wrapping_add(address.wrapping_sub(target.base) as u64),
         };
-        let done = self.finish_by(window, &spot);
-        self.pieces.clear();
-        self.data.clear();
+        let done = PrivateMemory::begin(window, &spot).and_then(|target| match self.kind {
+            Kind::Put => self.put(&target),
+            Kind::Accumulate(operation, basic) => {
+                let work = Work::new(window, operation, basic);
+                work.together(&target, &spot, self)
+            }
+        });
+        self.clear();
         done
     }
 
-    fn finish_by(&self, window: &Window, spot: &Spot) -> Result<()> {
-        PrivateMemory::begin(window, spot).and_then(|target| {
-            let all = target.write(&self.pieces, &self.data);
-            if all.is_ok() || self.pieces.len() == 1 {
-                return all;
-            }
-            // One that cannot be done keeps no other from being done.
-            let (mut outcome, mut at) = (Ok(()), 0);
-            for piece in &self.pieces {
-                let one = Pieces::from_slice(&[*piece]);
-                outcome = outcome.and(target.write(&one, &self.data[at..at + piece.bytes]));
-                at += piece.bytes;
-            }
-            outcome
-        })
+    fn put(&self, target: &PrivateMemory) -> Result<()> {
+        let all = target.write(&self.pieces, &self.data);
+        if all.is_ok() || self.pieces.len() == 1 {
+            return all;
+        }
+        // One that cannot be done keeps no other from being done.
+        target.write_each(&self.pieces, &self.data, |_| true)
     }
 }
 
 impl Window {
-    /// Adds a put to those that wait. False: it is not to wait, and nothing was done.
+    /// Adds a put or an accumulate of elements without holes to those that wait. False: it is not to wait, and nothing was done.
     ///
-    /// Errors: those of puts that waited already.
-    pub(super) fn put_later(&self, spot: &Spot, origin: &Buffer, contiguous: bool) -> Result<bool> {
-        if origin.len() > SMALL || !contiguous || self.flavor == Flavor::Dynamic {
+    /// Errors: those of operations that waited already.
+    pub(super) fn do_later(&self, kind: Kind, spot: &Spot, origin: &Buffer) -> Result<bool> {
+        if origin.len() > SMALL || self.flavor == Flavor::Dynamic {
             return Ok(false);
         }
         let polls = self.access.polls.load(Ordering::Relaxed);
@@ -65,17 +65,19 @@ impl Window {
             if is_first {
                 return Ok(false);
             }
+            list.kind = kind;
             self.access.unsettled.fetch_add(2, Ordering::Relaxed);
         }
-        if list.add(spot.address, origin) {
+        if list.kind == kind && list.add(spot.address, origin) {
             return Ok(true);
         }
         let done = list.finish(self, spot.rank);
+        list.kind = kind;
         list.add(spot.address, origin);
         done.map(|()| true)
     }
 
-    /// Does the puts to a target that wait: before every other operation on private memory of that target.
+    /// Does the operations to a target that wait: before every other operation on private memory of that target.
     ///
     /// Errors: theirs.
     #[inline]
@@ -95,7 +97,7 @@ impl Window {
         }
     }
 
-    /// Whether puts wait.
+    /// Whether operations wait.
     #[inline]
     pub(super) fn has_waiting(&self) -> bool {
         self.access.unsettled.load(Ordering::Relaxed) >> 1 != 0
@@ -119,7 +121,7 @@ impl Window {
 
     /// Waits until all operations of this process to a target are complete there.
     ///
-    /// Errors: those of puts that waited, and those that a target on another host has found; MPI_ERR_OTHER if it is lost.
+    /// Errors: those of operations that waited, and those that a target on another host has found; MPI_ERR_OTHER if it is lost.
     #[inline]
     pub(super) fn settle(&self, target: usize, function: &'static str) -> Result<()> {
         match self.access.unsettled.load(Ordering::Relaxed) {

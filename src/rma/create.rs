@@ -10,10 +10,11 @@ use super::epoch::{Access, FAR};
 use super::hosts::direct;
 use super::hosts::registered::{Direct, TOLD};
 use super::hosts::{Hosts, service};
-use super::in_place::{self, Share};
+use super::in_place;
 use super::info::{self, Method};
 use super::regions::Dynamic;
 use super::room::{LINE, MOST_ALIGNMENT, PAGE, private_key};
+use super::share::{self, Share};
 use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
 use crate::assembly::{self, Assembly, agree_on, no_memory, the_heap};
@@ -321,7 +322,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     if window.hosts.is_some() {
         window.access.unsettled.store(FAR, Ordering::Relaxed);
     }
-    in_place::enroll(window, Share::of(wish.hints.get(in_place::HINT)?));
+    in_place::enroll(window, Share::of(wish.hints.get(share::HINT)?));
     let has_private = all.iter().any(is_private);
     match &window.hosts {
         None => helper::ensure(window, has_private, || window.barrier(function))?,

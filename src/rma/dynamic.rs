@@ -1,11 +1,11 @@
 //! MPI_Win_attach and MPI_Win_detach, and how origins find what was attached.
 
 use super::access::{Region, Remote};
-use super::in_place;
 use super::regions::{Dynamic, Meets, Seen};
 use super::room::private_key;
 use super::ways;
 use super::window::{Way, Window};
+use super::{addresses, in_place};
 use crate::assembly::the_heap;
 use crate::datatype::Buffer;
 use crate::engine;
@@ -136,6 +136,28 @@ impl Window {
         }
     }
 
+    /// As [`Window::counted_address`], in a dynamic window.
+    pub(super) fn counted_address_attached(
+        &self,
+        target: usize,
+        address: usize,
+        bytes: u64,
+    ) -> Option<usize> {
+        let mut seen = self.dynamic.as_ref()?.seen(target);
+        // Acquire: what the target has told before it ended a move is seen.
+        let version = self.block.target(target).version.load(Ordering::Acquire);
+        if version != seen.version {
+            self.read_table(target, &mut seen).ok()?;
+        }
+        if !seen.has_edges {
+            return None;
+        }
+        let entry = seen.find(address as u64, bytes)?;
+        let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
+        let pages = entry.shared?;
+        addresses::counted_address_here(the_heap().ok()?, &memory, pages, (address, bytes))
+    }
+
     /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached. `shared`: memory that is shared in
     /// place is looked for there.
     ///
@@ -172,9 +194,9 @@ impl Window {
         let Some(offset) = entry.offset else {
             let process = self.targets[target].process;
             let shared = entry.shared.filter(|_| shared && target != self.rank);
-            let here = shared.and_then(|offset| {
-                let memory = (entry.address as usize, entry.bytes);
-                in_place::address_here(the_heap().ok()?, memory, offset, (address, bytes))
+            let here = shared.and_then(|pages| {
+                let memory = entry.address as usize..(entry.address + entry.bytes) as usize;
+                addresses::address_here(the_heap().ok()?, &memory, pages, (address, bytes))
             });
             return Ok(Region {
                 way: here.map_or_else(|| ways::to(process), |_| Way::Direct),

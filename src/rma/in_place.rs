@@ -4,67 +4,61 @@
 //! Origins count what their accesses by the kernel cost. When that is as much as the copy, they ask the owner, which moves the memory in its
 //! next MPI call that waits or synchronises. Invariant: no rank accesses memory by the kernel while it moves ([`relocation`]).
 //!
+//! *Edges* are pages that have other variables of the process, too. They are shared where the user says so ([`Share::has_edges`]). Accesses to
+//! them are counted as those by the kernel are, so that they become private pages again before a fork, whose child writes to such variables
+//! before any handler of its runs. Invariant: a child never begins with edges that are shared.
+//!
 //! [`relocation`]: crate::queue::relocation
 
-use super::room::{PAGE, is_private};
+use super::room::is_private;
+use super::share::Share;
 use super::window::{Flavor, Window};
 use crate::engine::{self, tasks};
+use crate::os::in_place::Content;
 use crate::os::{backoff::give_way, in_place, tell};
-use crate::queue::relocation::Place;
+use crate::queue::relocation::{Pages, Place};
 use crate::sync::Ordering;
-use crate::transport::{Heap, heap};
+use crate::transport::heap;
 use crate::variables::show::SHOW;
-use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Once;
 use std::time::{Duration, Instant};
-
-crate::choice! {
-    /// When private memory of windows is shared in place.
-    pub enum Share {
-        Auto = "auto",
-        Now = "now",
-        No = "no" | "false" | "off" | "0",
-    }
-}
-
-static SHARE_WINDOWS: Variable<Share> = Variable::new(
-    "SHARE_WINDOWS",
-    Share::Auto,
-    "Whether memory that a program gives to MPI_Win_create or MPI_Win_attach is shared with the other ranks of the node. \"auto\": when \
-     accesses by the kernel have cost as much as the copy that this takes; \"now\": at once; \"no\": never. The info key oxmpi_share says it \
-     for one window.",
-);
-/// What users can set about windows.
-pub static VARIABLES: &[&dyn Listed] = &[&SHARE_WINDOWS];
-
-/// The info key.
-pub const HINT: &str = "oxmpi_share";
-
-impl Share {
-    /// What a hint says; the setting if it says nothing.
-    pub fn of(hint: Option<&str>) -> Share {
-        use crate::variables::Value;
-        let said = hint.and_then(Share::parse);
-        said.unwrap_or_else(|| SHARE_WINDOWS.get())
-    }
-}
 
 /// The price of sharing and giving back: of each byte, and of all else; nanoseconds.
 const PER_BYTE: u64 = 2;
 const FIXED: u64 = 100_000;
 /// How long the owner waits for accesses that are under way: a rank may lose its core in one.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// How often the price doubles at most, once for each attempt in vain.
+/// The same before a fork, of accesses to edges, which take nanoseconds unless their rank has lost its core or is stopped.
+const PATIENCE_BEFORE_FORK: Duration = Duration::from_secs(2);
+/// How often the price doubles at most, once for each attempt in vain, and for each fork that ended it.
 const DOUBLINGS: u32 = 16;
+
+/// Why memory is not shared that other memory does not keep from being shared.
+const MET: &str = "a part of its pages is shared for other memory";
+/// Ranges of pages that are shared at most, where a few bytes may be one: each is a mapping of its own, of which the kernel allows 65,530.
+const MOST: usize = 4096;
 
 /// Pages that are shared in place.
 struct Shared {
     pages: Range<usize>,
+    /// Those that are not edges.
+    whole: Range<usize>,
+    /// Where the first page is in the heap.
     offset: u64,
+    /// The range of the heap that they are in.
+    memory: u64,
     /// Handles of the windows that they are for. None: they wait until they can be given back.
     windows: Vec<i32>,
+}
+
+/// What was an edge, and became private while other threads ran: not shared, but a mapping of the heap's pages still.
+struct Detached {
+    pages: Range<usize>,
+    offset: u64,
+    /// The range of the heap, to be released with them.
+    memory: Option<u64>,
 }
 
 /// A window to which this process has given private memory, or may attach some.
@@ -72,18 +66,26 @@ struct Given {
     window: &'static Window,
     share: Share,
     attempts: u32,
+    /// How often edges were given back for a fork.
+    forks: u32,
     /// Why the last attempt was in vain.
     why_not: Option<&'static str>,
 }
 
 struct State {
     given: Vec<Given>,
+    /// By address; no page is in two of them.
     shared: Vec<Shared>,
+    detached: Vec<Detached>,
+    /// Whether edges were shared.
+    had_edges: bool,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     given: Vec::new(),
     shared: Vec::new(),
+    detached: Vec::new(),
+    had_edges: false,
 });
 
 /// Memory of this process at a window that only it can address: all of it.
@@ -107,6 +109,34 @@ fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
+/// Whether a window's private memory lies on some pages.
+fn meets(window: &Window, pages: &Range<usize>) -> bool {
+    private_memory(window).iter().any(|it| meet(it, pages))
+}
+
+/// Whether memory shares pages with other variables.
+fn has_edges(memory: &Range<usize>) -> bool {
+    in_place::all_pages(memory) != in_place::whole_pages(memory)
+}
+
+impl Given {
+    /// The pages of some memory that are to be shared; there may be none.
+    fn wanted(&self, memory: &Range<usize>) -> Range<usize> {
+        match self.share.has_edges() {
+            true => in_place::all_pages(memory),
+            false => in_place::whole_pages(memory),
+        }
+    }
+}
+
+/// What pages have of which some are whole pages of the program's memory.
+fn content(pages: &Range<usize>, whole: &Range<usize>) -> Content {
+    match pages == whole {
+        true => Content::Given,
+        false => Content::Mixed,
+    }
+}
+
 /// To be called when a window is made: what this process has given may be shared from now on.
 pub fn enroll(window: &'static Window, share: Share) {
     let is_given = window.flavor == Flavor::Dynamic || !private_memory(window).is_empty();
@@ -119,6 +149,7 @@ pub fn enroll(window: &'static Window, share: Share) {
         window,
         share,
         attempts: 0,
+        forks: 0,
         why_not: None,
     });
     window.access.has_given.store(true, Ordering::Relaxed);
@@ -148,8 +179,8 @@ impl Window {
         };
         match state.given[at].share {
             Share::No => {}
-            Share::Now => state.share(at),
-            Share::Auto => state.set_price(at),
+            Share::Now | Share::EdgesNow => state.share(at),
+            Share::Auto | Share::Edges => state.set_price(at),
         }
     }
 
@@ -208,25 +239,28 @@ impl State {
         given.position(|given| std::ptr::eq(given.window, window))
     }
 
-    /// Whole pages of a window's memory that are not shared.
-    fn unshared(&self, window: &Window) -> Vec<Range<usize>> {
-        let all = private_memory(window).into_iter();
-        let unshared = all.filter(|memory| self.offset_of(window, memory).is_none());
-        let pages = unshared.map(|memory| in_place::whole_pages(&memory));
-        pages.filter(|pages| !pages.is_empty()).collect()
+    /// A window's memory that is to be shared, and is not.
+    fn unshared(&self, given: &Given) -> Vec<Range<usize>> {
+        let all = private_memory(given.window).into_iter();
+        let unshared = all.filter(|memory| self.place_of(given, memory).is_none());
+        unshared
+            .filter(|memory| !given.wanted(memory).is_empty())
+            .collect()
     }
 
     /// Writes how others reached the memory that this process gave to a window.
     fn show(&self, at: usize) {
-        let Given {
-            window, why_not, ..
-        } = &self.given[at];
+        let given = &self.given[at];
+        let window = given.window;
         let rank = window.targets[window.rank].process;
         for memory in private_memory(window) {
-            let how = match (self.offset_of(window, &memory), why_not) {
-                (Some(_), _) => "shared in place".to_owned(),
+            let how = match (self.place_of(given, &memory), given.why_not) {
+                (Some(pages), _) if pages.edges || !has_edges(&memory) => {
+                    "shared in place".to_owned()
+                }
+                (Some(_), _) => "shared in place, but for its edges".to_owned(),
                 (None, Some(why)) => format!("private: {why}"),
-                (None, None) if in_place::whole_pages(&memory).is_empty() => {
+                (None, None) if given.wanted(&memory).is_empty() => {
                     "private: it has no whole page".to_owned()
                 }
                 (None, None) => "private: nobody asked to share it".to_owned(),
@@ -241,92 +275,170 @@ impl State {
     }
 
     fn set_price(&self, at: usize) {
-        let Given {
-            window, attempts, ..
-        } = &self.given[at];
-        let bytes: usize = self.unshared(window).iter().map(Range::len).sum();
-        let price = match bytes {
-            0 => 0,
-            _ => (FIXED + PER_BYTE * bytes as u64) << attempts.min(&DOUBLINGS),
+        let given = &self.given[at];
+        let unshared = self.unshared(given);
+        let bytes: usize = unshared.iter().map(|it| given.wanted(it).len()).sum();
+        // With edges, memory of a few bytes has a price.
+        let parts = if given.share.has_edges() {
+            unshared.len() as u64
+        } else {
+            1
         };
-        let line = window.block.target(window.rank);
+        let price = match (bytes, given.share) {
+            (0, _) | (_, Share::No) => 0,
+            _ => FIXED * parts + PER_BYTE * bytes as u64,
+        };
+        let doublings = (given.attempts + given.forks).min(DOUBLINGS);
+        let line = given.window.block.target(given.window.rank);
         line.cost.store(0, Ordering::Relaxed);
-        line.price.store(price, Ordering::Relaxed);
+        line.price.store(price << doublings, Ordering::Relaxed);
     }
 
     /// Shares the memory of a window as far as that can be.
     fn share(&mut self, at: usize) {
-        let window = self.given[at].window;
-        let mut wanted = self.unshared(window).into_iter();
-        let shared = wanted.try_for_each(|pages| self.share_pages(window, pages));
+        let edges = self.given[at].share.has_edges();
+        let mut why_not = None;
+        for memory in self.unshared(&self.given[at]) {
+            if let Err(why) = self.share_memory(at, &memory) {
+                why_not = Some(why);
+                if !(edges && why == MET) {
+                    break;
+                }
+            }
+        }
         let given = &mut self.given[at];
-        given.why_not = shared.err();
+        given.why_not = why_not;
         given.attempts = match given.why_not {
             None => 0,
             Some(_) => given.attempts + 1,
         };
-        self.tell(window);
+        self.tell(at);
         self.set_price(at);
     }
 
     /// Tells the other ranks where the memory of a window is that is shared.
-    fn tell(&self, window: &Window) {
+    fn tell(&self, at: usize) {
+        let given = &self.given[at];
+        let window = given.window;
         let place = window.own_place();
         if let Some(dynamic) = &window.dynamic {
             // What cannot be told stays private for the others.
             let line = window.block.target(window.rank);
-            let _ = dynamic.tell_shared(line, |memory| self.offset_of(window, memory));
-            place.end_move(0);
+            let _ = dynamic.tell_shared(line, |memory| self.place_of(given, memory));
+            place.end_move(None);
             return;
         }
         let memory = private_memory(window);
-        let offset = memory.first().and_then(|it| self.offset_of(window, it));
-        place.end_move(offset.unwrap_or(0));
+        place.end_move(memory.first().and_then(|it| self.place_of(given, it)));
     }
 
-    /// Where the whole pages of a window's memory are in the heap, if they are shared.
-    fn offset_of(&self, window: &Window, memory: &Range<usize>) -> Option<u64> {
-        let pages = in_place::whole_pages(memory);
-        let shared = (self.shared.iter())
-            .find(|it| it.windows.contains(&window.handle) && is_in(&pages, &it.pages))?;
-        let inside = (pages.start - shared.pages.start) as u64;
-        (!pages.is_empty()).then_some(shared.offset + inside)
+    /// Where a window's memory is in the heap, if it is shared: with its edges, or whole pages alone.
+    fn place_of(&self, given: &Given, memory: &Range<usize>) -> Option<Pages> {
+        let whole = in_place::whole_pages(memory);
+        let all = in_place::all_pages(memory);
+        let wants_edges = given.share.has_edges();
+        if whole.is_empty() && !wants_edges {
+            return None;
+        }
+        let first = if whole.is_empty() { &all } else { &whole };
+        let shared = self.shared_at(first.start)?;
+        let within = match whole.is_empty() {
+            true => &shared.pages,
+            false => &shared.whole,
+        };
+        if !shared.windows.contains(&given.window.handle) || !is_in(first, within) {
+            return None;
+        }
+        let edges = wants_edges && has_edges(memory) && is_in(&all, &shared.pages);
+        let pages = if edges { &all } else { &whole };
+        (!pages.is_empty()).then(|| Pages {
+            offset: shared.offset + (pages.start - shared.pages.start) as u64,
+            edges,
+        })
     }
 
-    /// Shares pages for a window.
+    /// What is shared of which a page is a part.
+    fn shared_at(&self, page: usize) -> Option<&Shared> {
+        let behind = self.shared.partition_point(|it| it.pages.start <= page);
+        let found = &self.shared[behind.checked_sub(1)?];
+        (page < found.pages.end).then_some(found)
+    }
+
+    /// Shares memory for a window, with its edges if those are wanted and that can be.
+    ///
+    /// Errors: why that cannot be done now.
+    fn share_memory(
+        &mut self,
+        at: usize,
+        memory: &Range<usize>,
+    ) -> std::result::Result<(), &'static str> {
+        let whole = in_place::whole_pages(memory);
+        let wanted = self.given[at].wanted(memory);
+        if wanted == whole {
+            return self.share_pages(at, whole.clone(), whole);
+        }
+        match self.share_pages(at, wanted, whole.clone()) {
+            Err(_) if !whole.is_empty() => self.share_pages(at, whole.clone(), whole),
+            shared => shared,
+        }
+    }
+
+    /// Shares pages for a window, of which some are whole pages of its memory.
     ///
     /// Errors: why that cannot be done now.
     fn share_pages(
         &mut self,
-        window: &'static Window,
+        at: usize,
         pages: Range<usize>,
+        whole: Range<usize>,
     ) -> std::result::Result<(), &'static str> {
         let heap = heap().ok_or("there is no shared memory")?;
-        let before = self
-            .shared
-            .iter_mut()
-            .find(|it| is_in(&pages, &it.pages) && heap.is_shared_in_place(&it.pages, it.offset));
+        let Given { window, share, .. } = self.given[at];
+        let before = self.shared.iter_mut().find(|it| {
+            is_in(&pages, &it.pages)
+                && (whole.is_empty() || is_in(&whole, &it.whole))
+                && heap.is_shared_in_place(&it.pages, it.offset)
+        });
         if let Some(before) = before {
             before.windows.push(window.handle);
             return Ok(());
         }
         if self.shared.iter().any(|it| meet(&it.pages, &pages)) {
-            return Err("a part of it is shared for another window");
+            return Err(MET);
         }
-        in_place::check(&pages)?;
-        let given = self.given.iter().map(|given| given.window);
-        let meets = |window: &Window| private_memory(window).iter().any(|it| meet(it, &pages));
-        let met = given.filter(|window| meets(window)).collect();
-        let stopped = Stopped::begin(met).ok_or("other ranks were accessing it")?;
+        if share.has_edges() && self.shared.len() >= MOST {
+            return Err("much memory is shared");
+        }
+        self.end_detached();
+        let content = content(&pages, &whole);
+        let variables = match share.has_edges() {
+            true => in_place::variables(),
+            false => Vec::new(),
+        };
+        in_place::check(&pages, content, &variables)?;
+        let stopped = Stopped::at(&self.given, &pages, PATIENCE);
+        let stopped = stopped.ok_or("other ranks were accessing it")?;
         prepare_forks();
         // SAFETY: nobody else writes there: the check has found no other thread, all signals are blocked, and other ranks are stopped.
         let offset = unsafe { heap.share_in_place(&pages) };
         drop(stopped);
-        self.shared.push(Shared {
+        let offset = offset.map_err(|_| "there is no memory to share")?;
+        self.had_edges |= content == Content::Mixed;
+        let behind = self
+            .shared
+            .partition_point(|it| it.pages.start < pages.start);
+        let shared = Shared {
+            whole: if whole.is_empty() {
+                pages.start..pages.start
+            } else {
+                whole
+            },
             pages,
-            offset: offset.map_err(|_| "there is no memory to share")?,
+            offset,
+            memory: offset,
             windows: vec![window.handle],
-        });
+        };
+        self.shared.insert(behind, shared);
         Ok(())
     }
 
@@ -335,33 +447,145 @@ impl State {
         let Some(heap) = heap() else {
             return;
         };
-        self.shared.retain(
-            |Shared {
-                 pages,
-                 offset,
-                 windows,
-             }| {
-                let stays = !windows.is_empty() || !in_place::is_alone();
-                // SAFETY: no window has it, and no other thread writes there.
-                stays || unsafe { heap.unshare_in_place(pages, *offset) }.is_err()
-            },
-        );
+        self.shared.retain(|shared| {
+            let Shared { pages, whole, .. } = shared;
+            if !shared.windows.is_empty() || !in_place::is_alone(content(pages, whole)) {
+                return true;
+            }
+            // Other ranks may access other memory on the same pages by the kernel.
+            let stopped = Stopped::at(&self.given, pages, PATIENCE);
+            // SAFETY: no other process and no other thread writes there.
+            let end = || unsafe { heap.unshare_in_place(pages, shared.offset, shared.memory) };
+            stopped.is_none() || end().is_err()
+        });
+        self.end_detached();
+    }
+
+    /// Makes pages private ones that were detached, where no other thread can write to them.
+    fn end_detached(&mut self) {
+        if self.detached.is_empty() || !in_place::is_alone(Content::Mixed) {
+            return;
+        }
+        let Some(heap) = heap() else {
+            return;
+        };
+        self.detached.retain(|detached| {
+            let Some(_stopped) = Stopped::at(&self.given, &detached.pages, PATIENCE) else {
+                return true;
+            };
+            let is_there = heap.is_shared_in_place(&detached.pages, detached.offset);
+            // SAFETY: no other process writes there, and no other thread.
+            if is_there && unsafe { in_place::give_back(&detached.pages) }.is_err() {
+                return true;
+            }
+            if let Some(memory) = detached.memory {
+                heap.release(memory);
+            }
+            false
+        });
+    }
+
+    /// Makes all edges private: a child of a fork is about to begin. Those that another rank does not leave stay shared.
+    fn give_edges_back(&mut self) {
+        for at in (0..self.shared.len()).rev() {
+            let Shared {
+                pages,
+                whole,
+                windows,
+                ..
+            } = &self.shared[at];
+            if pages == whole {
+                continue;
+            }
+            let Some(stopped) = Stopped::at(&self.given, pages, PATIENCE_BEFORE_FORK) else {
+                continue;
+            };
+            let shared_it = windows.clone();
+            self.end_edges(at);
+            for window in stopped.end_by() {
+                let Some(at) = self.position(window) else {
+                    continue;
+                };
+                self.tell(at);
+                self.given[at].forks += u32::from(shared_it.contains(&window.handle));
+                self.set_price(at);
+            }
+        }
+    }
+
+    /// Makes edges of shared pages private, and ends what has no others. No access of another rank's is under way.
+    fn end_edges(&mut self, at: usize) {
+        let Some(heap) = heap() else {
+            return;
+        };
+        let is_alone = in_place::is_alone(Content::Mixed);
+        let shared = &mut self.shared[at];
+        let mut end = |edge: Range<usize>, memory: Option<u64>| {
+            let offset = shared.offset + (edge.start - shared.pages.start) as u64;
+            let is_there = !edge.is_empty() && heap.is_shared_in_place(&edge, offset);
+            if is_there && !is_alone {
+                // SAFETY: the pages are those, and other ranks are stopped.
+                unsafe { heap.detach_in_place(&edge, offset) }?;
+                self.detached.push(Detached {
+                    pages: edge,
+                    offset,
+                    memory,
+                });
+                return Ok(());
+            }
+            if is_there {
+                // SAFETY: no other thread writes there, and other ranks are stopped.
+                unsafe { in_place::give_back(&edge) }?;
+            }
+            if let Some(memory) = memory {
+                heap.release(memory);
+            }
+            std::io::Result::Ok(())
+        };
+        let (pages, whole) = (shared.pages.clone(), shared.whole.clone());
+        if whole.is_empty() {
+            if end(pages, Some(shared.memory)).is_ok() {
+                self.shared.remove(at);
+            }
+            return;
+        }
+        let first = end(pages.start..whole.start, None);
+        let last = end(whole.end..pages.end, None);
+        if first.is_ok() {
+            shared.offset += (whole.start - pages.start) as u64;
+            shared.pages.start = whole.start;
+        }
+        if last.is_ok() {
+            shared.pages.end = whole.end;
+        }
     }
 }
 
 /// Windows at whose memory no access of another rank is under way, as long as this lives.
-struct Stopped(Vec<(&'static Window, u64)>);
+struct Stopped(Vec<(&'static Window, Option<Pages>)>);
 
 impl Stopped {
+    /// Those of a process whose memory lies on some pages.
+    fn at(given: &[Given], pages: &Range<usize>, patience: Duration) -> Option<Stopped> {
+        let windows = given.iter().map(|given| given.window);
+        let met = windows.filter(|window| meets(window, pages));
+        Stopped::begin(met.collect(), patience)
+    }
+
+    /// Leaves it to the caller to say where the memory of each is now.
+    fn end_by(mut self) -> Vec<&'static Window> {
+        self.0.drain(..).map(|(window, _)| window).collect()
+    }
+
     /// `None`: one does not end soon.
-    fn begin(windows: Vec<&'static Window>) -> Option<Stopped> {
+    fn begin(windows: Vec<&'static Window>, patience: Duration) -> Option<Stopped> {
         let begin = |window: &'static Window| (window, window.own_place().begin_move());
         let stopped = Stopped(windows.into_iter().map(begin).collect());
         Place::order_moves();
         let began = Instant::now();
         while !stopped.0.iter().all(|(window, _)| window.has_no_access()) {
             let waited = began.elapsed();
-            if waited > PATIENCE {
+            if waited > patience {
                 return None;
             }
             give_way(waited);
@@ -387,31 +611,6 @@ impl Window {
                 || engine::stores_no_more(self.targets[rank].process)
         })
     }
-
-    /// The address here of memory of another rank at an address there, if all of it is shared in place.
-    #[inline]
-    pub(super) fn shared_address(&self, rank: usize, at: usize, bytes: u64) -> Option<usize> {
-        let offset = self.block.target(rank).place.pages()?;
-        let target = &self.targets[rank];
-        address_here(heap()?, (target.base, target.bytes), offset, (at, bytes))
-    }
-}
-
-/// The address here of `bytes` at an address `at` of another process, in memory at `base` there whose whole pages are at an offset in the heap.
-#[inline]
-pub(super) fn address_here(
-    heap: &Heap,
-    (base, size): (usize, u64),
-    offset: u64,
-    (at, bytes): (usize, u64),
-) -> Option<usize> {
-    let end = (base + size as usize) / PAGE * PAGE;
-    let inside = at.checked_sub(base.next_multiple_of(PAGE))?;
-    if at + bytes as usize > end {
-        return None;
-    }
-    let here = heap.at(offset + inside as u64, bytes)?;
-    Some(here as usize)
 }
 
 /// A child of a fork is to have memory of its own, as it would have without this.
@@ -424,7 +623,11 @@ fn prepare_forks() {
 }
 
 extern "C" fn before_fork() {
-    std::mem::forget(STATE.lock());
+    let mut state = STATE.lock();
+    if state.had_edges {
+        state.give_edges_back();
+    }
+    std::mem::forget(state);
 }
 
 extern "C" fn after_fork() {

@@ -2,9 +2,11 @@
 //!
 //! Invariant: what decides how memory is reached or changed is fixed when the window is made, and the same on all ranks.
 
+use super::share::{HINT, Share};
 use super::window::{Flavor, Way, Window};
 use crate::error::Result;
 use crate::info::{Info, kinds};
+use crate::variables::Value;
 
 pub const NONCONTIG: &str = "alloc_shared_noncontig";
 const GRANULARITY: &str = "mpi_accumulate_granularity";
@@ -110,6 +112,12 @@ pub fn kept(flavor: Flavor, hints: &Info, is_contiguous: bool) -> Result<Info> {
     {
         kept.set(ALIGNMENT, &alignment.to_string())?;
     }
+    if matches!(flavor, Flavor::Create | Flavor::Dynamic)
+        && let Some(value) = hints.get(HINT)?
+        && Share::parse(value).is_some()
+    {
+        kept.set(HINT, value)?;
+    }
     let promise = hints.get(kinds::PROMISE)?;
     if let Some(value) = promise.filter(|value| kinds::are_supported(value)) {
         kept.set(kinds::PROMISE, value)?;
@@ -147,7 +155,11 @@ impl Window {
 
     /// MPI_Win_get_info: the hints in use, and how the window works.
     pub fn get_info(&self) -> Result<Info> {
-        let mut info = in_use(&self.info.lock())?;
+        let hints = self.info.lock();
+        let mut info = in_use(&hints)?;
+        if matches!(self.flavor, Flavor::Create | Flavor::Dynamic) {
+            info.set(HINT, &Share::of(hints.get(HINT)?).to_string())?;
+        }
         let method = if self.element_mode { "element" } else { "lock" };
         info.set(ACCUMULATE, method)?;
         if let Some(way) = self.private_way() {

@@ -8,6 +8,7 @@
 
 pub mod access;
 pub mod accumulate;
+mod addresses;
 mod apply;
 pub mod atomic;
 mod batch;
@@ -27,6 +28,7 @@ pub mod put_get;
 mod query;
 mod regions;
 mod room;
+pub mod share;
 mod wait;
 mod waiting;
 mod ways;

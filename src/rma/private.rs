@@ -3,7 +3,7 @@
 //! Neither needs a call of the target's. Invariant: the target's elements are addresses of another process here, which nothing
 //! dereferences; [`Buffer::runs`] only computes with them.
 
-use super::access::{Pieces, Spot};
+use super::access::{Pieces, Remote, Spot};
 use super::window::{Way, Window};
 use super::{helper, ways};
 use crate::datatype::{Buffer, Scratch};
@@ -177,6 +177,40 @@ fn one(address: usize, bytes: usize) -> Pieces {
     SmallVec::from_slice(&[Piece { address, bytes }])
 }
 
+impl Window {
+    /// As [`Window::locate_quickly`], in memory whose edges are shared in place: as long as the second value lives.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn locate_counted(
+        &self,
+        rank: i32,
+        disp: i64,
+        bytes: u64,
+    ) -> Option<(Spot, PrivateMemory<'_>)> {
+        let rank = rank as u32 as usize;
+        let target = self.targets.get(rank)?;
+        let is_private = matches!(target.way, Way::Kernel | Way::Helper);
+        if !is_private || !self.block.target(rank).place.has_edges() {
+            return None;
+        }
+        if !self.has_epoch(rank) || disp < 0 || self.has_waiting() {
+            return None;
+        }
+        let at = (disp as u64).checked_mul(target.unit)?;
+        if at > target.bytes || bytes > target.bytes - at {
+            return None;
+        }
+        let there = self.spot(rank, target, at);
+        let memory = PrivateMemory::begin(self, &there).ok()?;
+        let here = Spot {
+            way: Way::Direct,
+            address: memory.shared_address(&there, bytes)?,
+            ..there
+        };
+        Some((here, memory))
+    }
+}
+
 impl<'a> PrivateMemory<'a> {
     /// Begins an access. If the owner moves the memory, waits until that is done.
     ///
@@ -199,6 +233,18 @@ impl<'a> PrivateMemory<'a> {
             rank: spot.rank,
             way: spot.way,
         })
+    }
+
+    /// Where this process addresses the elements of the access, if all of them are shared in place, edges included.
+    pub fn shared_spot(&self, spot: &Spot, remote: &Remote) -> Option<Spot> {
+        self.window.spot_here(spot, remote, |at, bytes| {
+            self.window.counted_address(self.rank, at, bytes)
+        })
+    }
+
+    /// As [`Self::shared_spot`], of so many bytes without holes.
+    pub fn shared_address(&self, spot: &Spot, bytes: u64) -> Option<usize> {
+        self.window.counted_address(self.rank, spot.address, bytes)
     }
 
     /// Counts what a call of the kernel or of the helper costs, and asks the owner to share the memory when that has cost as much.
@@ -421,6 +467,26 @@ impl<'a> PrivateMemory<'a> {
                 helper::write(self.window, self.rank, remote, data)
             }
         }
+    }
+
+    /// As [`Self::write`], piece by piece, those that are wanted by their number.
+    ///
+    /// Errors: the first one; the others are written all the same.
+    pub fn write_each(
+        &self,
+        remote: &Pieces,
+        data: &[u8],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        let (mut outcome, mut at) = (Ok(()), 0);
+        for (number, piece) in remote.iter().enumerate() {
+            if wanted(number) {
+                let one = Pieces::from_slice(&[*piece]);
+                outcome = outcome.and(self.write(&one, &data[at..at + piece.bytes]));
+            }
+            at += piece.bytes;
+        }
+        outcome
     }
 
     /// Copies the target's pieces to packed bytes.

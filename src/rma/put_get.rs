@@ -5,7 +5,8 @@
 
 use super::access::{Remote, Spot};
 use super::hosts::Track;
-use super::private;
+use super::private::PrivateMemory;
+use super::waiting::Kind;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, copying};
 use crate::engine::requests;
@@ -53,35 +54,63 @@ fn transfer_elements<const PUT: bool>(
     spot: &Spot,
     track: Option<&Track>,
 ) -> Result<()> {
-    let shared = match spot.way {
-        Way::Kernel | Way::Helper => {
-            let shared = window.shared_spot(spot, remote);
-            let is_whole = remote.datatype.is_contiguous();
-            if PUT && shared.is_none() && window.put_later(spot, origin, is_whole)? {
-                return Ok(());
-            }
-            window.catch_up(spot.rank)?;
-            shared
-        }
-        _ => None,
-    };
-    let spot = shared.as_ref().unwrap_or(spot);
+    if let Way::Kernel | Way::Helper = spot.way {
+        return transfer_private::<PUT>(window, origin, remote, spot);
+    }
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
-    let private = || private::PrivateMemory::begin(window, spot);
-    match (spot.way, PUT) {
-        (Way::Direct, true) => origin.copy_to(&target, origin.len()),
-        (Way::Direct, false) => target.copy_to(origin, origin.len()),
-        (Way::Remote, true) => window
-            .far(spot.rank, "MPI_Put")
-            .put(origin, &target, track)?,
-        (Way::Remote, false) => window
-            .far(spot.rank, "MPI_Get")
-            .get(origin, &target, track)?,
-        (_, true) => private()?.put(origin, &target)?,
-        (_, false) => private()?.get(origin, &target)?,
+    if spot.way == Way::Remote {
+        let far = window.far(spot.rank, if PUT { "MPI_Put" } else { "MPI_Get" });
+        return match PUT {
+            true => far.put(origin, &target, track),
+            false => far.get(origin, &target, track),
+        };
     }
+    copy_elements::<PUT>(origin, &target);
     Ok(())
+}
+
+/// As [`transfer`], of memory that only its process can address, unless it is shared in place.
+fn transfer_private<const PUT: bool>(
+    window: &Window,
+    origin: &Buffer,
+    remote: &Remote,
+    spot: &Spot,
+) -> Result<()> {
+    if let Some(shared) = window.shared_spot(spot, remote) {
+        window.catch_up(spot.rank)?;
+        // SAFETY: as many bytes as `locate` has found.
+        copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
+        return Ok(());
+    }
+    let waits = PUT && remote.datatype.is_contiguous();
+    let has_edges = || window.block.target(spot.rank).place.has_edges();
+    if waits && !has_edges() && window.do_later(Kind::Put, spot, origin)? {
+        return Ok(());
+    }
+    window.catch_up(spot.rank)?;
+    let memory = PrivateMemory::begin(window, spot)?;
+    if let Some(shared) = memory.shared_spot(spot, remote) {
+        // SAFETY: as above, and counted.
+        copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
+        return Ok(());
+    }
+    // SAFETY: found by `locate` for these elements.
+    let target = unsafe { spot.elements(remote) };
+    match PUT {
+        true => memory.put(origin, &target),
+        false => memory.get(origin, &target),
+    }
+}
+
+/// Copies to the target if `PUT`, else from it; both are addresses of this process, and have as many bytes.
+fn copy_elements<const PUT: bool>(origin: &Buffer, target: &Buffer) {
+    match (origin.contiguous(), target.contiguous(), PUT) {
+        // SAFETY: as many bytes on both sides.
+        (Some(own), Some(target), _) => unsafe { copy::<PUT>(own, target, origin.len()) },
+        (_, _, true) => origin.copy_to(target, origin.len()),
+        (_, _, false) => target.copy_to(origin, origin.len()),
+    }
 }
 
 /// Copies to the target if `PUT`, else from it: `bytes` bytes without holes on both sides, where that takes a few instructions. False:
@@ -98,9 +127,31 @@ pub unsafe fn move_quickly<const PUT: bool>(
     disp: i64,
 ) -> bool {
     let Some(spot) = window.locate_quickly(rank, disp, bytes) else {
-        return false;
+        // SAFETY: by the caller.
+        return unsafe { move_counted::<PUT>(window, origin, bytes, rank, disp) };
     };
     // SAFETY: the origin's by the caller, the target's found in the window.
+    unsafe { copy::<PUT>(origin, spot.address as *mut u8, bytes as usize) };
+    true
+}
+
+/// As [`move_quickly`], to and from edges that are shared in place.
+///
+/// # Safety
+/// As for [`move_quickly`].
+#[cold]
+#[inline(never)]
+unsafe fn move_counted<const PUT: bool>(
+    window: &Window,
+    origin: *mut u8,
+    bytes: u64,
+    rank: i32,
+    disp: i64,
+) -> bool {
+    let Some((spot, _counted)) = window.locate_counted(rank, disp, bytes) else {
+        return false;
+    };
+    // SAFETY: the origin's by the caller, the target's found in the window, where it stays as long as it is counted.
     unsafe { copy::<PUT>(origin, spot.address as *mut u8, bytes as usize) };
     true
 }

@@ -8,6 +8,7 @@ use super::block::TargetLine;
 use super::room::LINE;
 use crate::assembly::{no_memory, the_heap};
 use crate::error::{Class, Result, fail};
+use crate::queue::relocation::Pages;
 use crate::queue::{sequence, shape};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Heap;
@@ -16,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Words of an entry: address at the owner, bytes, the offset in the heap, and 1, or zero for memory that is not there; and where its
-/// whole pages are in the heap if it is shared in place, or zero.
+/// pages are in the heap if it is shared in place ([`Pages::word`]), or zero.
 const WORDS: usize = 4;
 /// Entries of the first table: a piece of 2 KB or less.
 const FIRST: u64 = 64;
@@ -32,8 +33,8 @@ pub struct Entry {
     pub bytes: u64,
     /// In the heap.
     pub offset: Option<u64>,
-    /// Where its whole pages are in the heap, if it is shared in place.
-    pub shared: Option<u64>,
+    /// Where its pages are in the heap, if it is shared in place.
+    pub shared: Option<Pages>,
 }
 
 /// A dynamic window's part in this process.
@@ -47,8 +48,8 @@ pub struct Dynamic {
 struct Own {
     /// Attached memory by address. What has no bytes is in no table.
     regions: BTreeMap<usize, u64>,
-    /// Where the whole pages of those are that are shared in place.
-    shared: BTreeMap<usize, u64>,
+    /// Where the pages of those are that are shared in place.
+    shared: BTreeMap<usize, Pages>,
     /// The tables so far, the last one in use; and how many entries that has room for.
     tables: Vec<u64>,
     room: u64,
@@ -59,6 +60,8 @@ struct Own {
 pub struct Seen {
     pub version: u64,
     entries: Vec<Entry>,
+    /// Whether edges of some of it are shared in place.
+    pub has_edges: bool,
 }
 
 /// Why memory cannot be attached: this is there, which begins here and has so many bytes.
@@ -122,7 +125,7 @@ fn write(line: &TargetLine, table: u64, words: &[AtomicU64], entries: impl Itera
         let mut count = 0;
         for (place, entry) in words.chunks_exact(WORDS).zip(entries) {
             let offset = entry.offset.map_or(0, |offset| offset + 1);
-            let shared = entry.shared.unwrap_or(0);
+            let shared = entry.shared.map_or(0, Pages::word);
             for (word, value) in (place.iter()).zip([entry.address, entry.bytes, offset, shared]) {
                 word.store(value, Ordering::Relaxed);
             }
@@ -163,10 +166,12 @@ impl Seen {
                     address: value(0),
                     bytes: value(1),
                     offset: value(2).checked_sub(1),
-                    shared: Some(value(3)).filter(|offset| *offset != 0),
+                    shared: Pages::of_word(value(3)),
                 }
             }));
         });
+        let mut places = self.entries.iter().filter_map(|entry| entry.shared);
+        self.has_edges = places.any(|pages| pages.edges);
         // A copy that was mixed has no version that there is.
         self.version = version.unwrap_or(u64::MAX);
         version.is_some()
@@ -276,11 +281,11 @@ impl Dynamic {
             .collect()
     }
 
-    /// Tells the others what is shared in place; `find` knows where whole pages are in the heap.
+    /// Tells the others what is shared in place; `find` knows where memory is in the heap.
     pub fn tell_shared(
         &self,
         line: &TargetLine,
-        find: impl Fn(&Range<usize>) -> Option<u64>,
+        find: impl Fn(&Range<usize>) -> Option<Pages>,
     ) -> Result<()> {
         let mut own = self.own.lock();
         let found = own.regions.iter().filter_map(|(base, bytes)| {
@@ -335,6 +340,7 @@ mod tests {
             shared: None,
         };
         let seen = Seen {
+            has_edges: false,
             version: 2,
             entries: vec![entry(100, 10), entry(110, 5), entry(u64::MAX - 9, 10)],
         };
@@ -364,6 +370,7 @@ mod tests {
             entry(131, 5, Some(2006)),
         ];
         let seen = Seen {
+            has_edges: false,
             version: 2,
             entries: entries.clone(),
         };
@@ -388,7 +395,7 @@ mod tests {
                 address: number,
                 bytes: number * 10,
                 offset: Some(number * 100),
-                shared: Some(number * 1000),
+                shared: Pages::of_word(number * 4096 + 1),
             };
             let read_some = || {
                 let (mut seen, mut last, mut found) = (Seen::default(), 0, 0);

@@ -133,6 +133,14 @@ const TRIALS: [Way; 23] = [
         ..way("objects_in_place", "objects", Starter::Ours)
     },
     Way {
+        variables: &[("OXMPI_SHARE_WINDOWS", "edges-now")],
+        ..way("objects_edges", "objects", Starter::Ours)
+    },
+    Way {
+        variables: &[("OXMPI_SHARE_WINDOWS", "no")],
+        ..way("objects_by_kernel", "objects", Starter::Ours)
+    },
+    Way {
         variables: &[("OXMPI_PRETEND", "nodes=2")],
         ..way("objects_nodes", "objects", Starter::Ours)
     },

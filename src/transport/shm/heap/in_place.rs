@@ -44,18 +44,37 @@ impl Heap {
         in_place::has_pages_of(range, self.inode, self.start() + offset)
     }
 
-    /// Ends [`Heap::share_in_place`]: the memory has private pages with its content, if it still is there.
+    /// Ends [`Heap::share_in_place`]: the memory has private pages with its content, if it still is there. `memory` is the offset that it was given;
+    /// the range may have lost its first pages and begins at `offset` now.
     ///
     /// Errors: what the kernel says; then it stays as it was.
     ///
     /// # Safety
     /// Nobody else writes to the memory.
-    pub unsafe fn unshare_in_place(&self, range: &Range<usize>, offset: u64) -> Result<()> {
+    pub unsafe fn unshare_in_place(
+        &self,
+        range: &Range<usize>,
+        offset: u64,
+        memory: u64,
+    ) -> Result<()> {
         if self.is_shared_in_place(range, offset) {
             // SAFETY: by the caller.
             unsafe { in_place::give_back(range) }?;
         }
-        self.release(offset);
+        self.release(memory);
         Ok(())
+    }
+
+    /// Gives pages of [`Heap::share_in_place`] back at once, while other threads of this process may write to them: what is at an offset of the
+    /// heap now is the process's own there. That range of the heap is to be kept
+    /// until the memory has private pages again.
+    ///
+    /// Errors: what the kernel says; then they stay as they were.
+    ///
+    /// # Safety
+    /// They still are there, and no other process writes to them.
+    pub unsafe fn detach_in_place(&self, range: &Range<usize>, offset: u64) -> Result<()> {
+        // SAFETY: by the caller.
+        unsafe { in_place::detach(range, self.fd.as_fd(), self.start() + offset) }
     }
 }
