@@ -96,7 +96,7 @@ const fn way(name: &'static str, program: &'static str, starter: Starter) -> Way
     }
 }
 
-const TRIALS: [Way; 23] = [
+const TRIALS: [Way; 25] = [
     way("plain", "program", Starter::Ours),
     Way {
         variables: &[("OXMPI_PRETEND", "cores=64")],
