@@ -1,6 +1,7 @@
 /* Memory of a window that shares pages with other variables of its process is shared in place, too, where the user says so: the other variables stay the process's
  * own, a child of a fork has its own of all, whatever other ranks and threads do meanwhile, and nothing of it is left behind. */
 #include "near.h"
+#include "private_window.h"
 #include "process.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -28,47 +29,6 @@ static int kind_of(const void *base, size_t bytes)
     }
     fclose(maps);
     return found;
-}
-
-static const char *told(MPI_Win win, const char *key)
-{
-    static char value[40];
-    int flag, room = sizeof value;
-    MPI_Info info;
-    strcpy(value, "none");
-    MPI(MPI_Win_get_info(win, &info));
-    MPI(MPI_Info_get_string(info, key, &room, value, &flag));
-    MPI(MPI_Info_free(&info));
-    return value;
-}
-
-static MPI_Win window_of(void *base, MPI_Aint bytes, const char *hint)
-{
-    MPI_Win win;
-    MPI_Info info;
-    MPI(MPI_Info_create(&info));
-    if (hint)
-        MPI(MPI_Info_set(info, "oxmpi_share", hint));
-    MPI(MPI_Win_create(base, bytes, 1, info, MPI_COMM_WORLD, &win));
-    MPI(MPI_Info_free(&info));
-    const char *setting = getenv("OXMPI_SHARE_WINDOWS");
-    CHECK_STRING(told(win, "oxmpi_share"), hint ? hint : setting ? setting : "auto");
-    MPI(MPI_Win_lock_all(0, win));
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
-    return win;
-}
-
-static void settle(MPI_Win win)
-{
-    MPI(MPI_Win_flush_all(win));
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
-    MPI(MPI_Win_sync(win));
-}
-
-static void end(MPI_Win *win)
-{
-    MPI(MPI_Win_unlock_all(*win));
-    MPI(MPI_Win_free(win));
 }
 
 static unsigned char other(int at)

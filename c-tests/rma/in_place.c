@@ -1,6 +1,7 @@
 /* Memory that a program gives to windows is shared in place: by itself when it is used much, at once with the info key oxmpi_share, and
  * never where that is not safe. Nothing else changes: content, edges of pages, atomicity, forks, what is left when the window is gone. */
 #include "near.h"
+#include "private_window.h"
 #include "process.h"
 #include <pthread.h>
 #include <inttypes.h>
@@ -10,45 +11,6 @@
 enum { PAGE = 4096, PAGES = 12, BYTES = PAGES * PAGE + 200, WORDS = BYTES / 8 };
 
 static char fixed[BYTES + PAGE];
-
-static const char *how(MPI_Win win)
-{
-    static char value[40];
-    int flag, room = sizeof value;
-    MPI_Info info;
-    strcpy(value, "none");
-    MPI(MPI_Win_get_info(win, &info));
-    MPI(MPI_Info_get_string(info, "oxmpi_private_access", &room, value, &flag));
-    MPI(MPI_Info_free(&info));
-    return value;
-}
-
-static MPI_Win window_of(void *base, MPI_Aint bytes, const char *hint)
-{
-    MPI_Win win;
-    MPI_Info info;
-    MPI(MPI_Info_create(&info));
-    if (hint)
-        MPI(MPI_Info_set(info, "oxmpi_share", hint));
-    MPI(MPI_Win_create(base, bytes, 1, info, MPI_COMM_WORLD, &win));
-    MPI(MPI_Info_free(&info));
-    MPI(MPI_Win_lock_all(0, win));
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
-    return win;
-}
-
-static void settle(MPI_Win win)
-{
-    MPI(MPI_Win_flush_all(win));
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
-    MPI(MPI_Win_sync(win));
-}
-
-static void end(MPI_Win *win)
-{
-    MPI(MPI_Win_unlock_all(*win));
-    MPI(MPI_Win_free(win));
-}
 
 /* Whether some of the memory has pages that other processes share. */
 static int has_shared_pages(const void *base, size_t bytes)
@@ -132,7 +94,7 @@ static void operations(MPI_Win win, int64_t *cells)
 static void use(MPI_Win win, int times)
 {
     int64_t value = 0;
-    for (int i = 0; i < times && strcmp(how(win), "shared"); i++)
+    for (int i = 0; i < times && strcmp(told(win, "oxmpi_private_access"), "shared"); i++)
         for (int k = 0; k < 500; k++) {
             int r = k % size, at = 8 * (k % WORDS);
             MPI(MPI_Get(&value, 1, MPI_INT64_T, r, at, 1, MPI_INT64_T, win));
@@ -171,11 +133,11 @@ static void used_much(const char *name, char *base, int can_share)
     MPI_Win win = window_of(base, BYTES, NULL);
     fill_in(cells);
     settle(win);
-    CHECK(strcmp(how(win), "shared") != 0);
+    CHECK(strcmp(told(win, "oxmpi_private_access"), "shared") != 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     use(win, can_share ? 100000 : 50);
-    if (size > 1 && (!strcmp(how(win), "shared")) != can_share)
-        check_failed(__FILE__, __LINE__, "%s: reached by %s", name, how(win));
+    if (size > 1 && (!strcmp(told(win, "oxmpi_private_access"), "shared")) != can_share)
+        check_failed(__FILE__, __LINE__, "%s: reached by %s", name, told(win, "oxmpi_private_access"));
     is_filled(cells);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     operations(win, cells);
@@ -191,9 +153,9 @@ static void at_once(char *base)
     int64_t *cells = (int64_t *) base;
     fill_in(cells);
     MPI_Win win = window_of(base, BYTES, "now"), other = window_of(base + PAGE, BYTES - 2 * PAGE, "now"), none = window_of(base, BYTES, "no");
-    CHECK_STRING(how(win), size > 1 ? "shared" : "none");
-    CHECK_STRING(how(other), size > 1 ? "shared" : "none");
-    CHECK(strcmp(how(none), "shared") != 0);
+    CHECK_STRING(told(win, "oxmpi_private_access"), size > 1 ? "shared" : "none");
+    CHECK_STRING(told(other, "oxmpi_private_access"), size > 1 ? "shared" : "none");
+    CHECK(strcmp(told(none, "oxmpi_private_access"), "shared") != 0);
     operations(win, cells);
     end(&win);
     /* the other one still has it */
@@ -252,7 +214,7 @@ static void idle_threads(char *base)
     fill_in((int64_t *) base);
     win = window_of(base, BYTES, NULL);
     use(win, 100000);
-    CHECK_STRING(how(win), size > 1 ? "shared" : "none");
+    CHECK_STRING(told(win, "oxmpi_private_access"), size > 1 ? "shared" : "none");
     operations(win, (int64_t *) base);
     end(&win);
     CHECK(!has_shared_pages(base, BYTES));
@@ -274,7 +236,7 @@ static void other_threads(char *base)
     CHECK(pipe(ends) == 0);
     CHECK(pthread_create(&thread, NULL, sleeps, &ends[0]) == 0);
     win = window_of(base, BYTES, "now");
-    CHECK(strcmp(how(win), "shared") != 0);
+    CHECK(strcmp(told(win, "oxmpi_private_access"), "shared") != 0);
     operations(win, (int64_t *) base);
     end(&win);
     close(ends[1]);
@@ -283,13 +245,13 @@ static void other_threads(char *base)
 
     CHECK(pipe(ends) == 0);
     win = window_of(base, BYTES, "now");
-    CHECK_STRING(how(win), size > 1 ? "shared" : "none");
+    CHECK_STRING(told(win, "oxmpi_private_access"), size > 1 ? "shared" : "none");
     CHECK(pthread_create(&thread, NULL, sleeps, &ends[0]) == 0);
     end(&win);
     is_filled((int64_t *) base);
     /* it is shared still, and a new window over it begins so */
     win = window_of(base, BYTES, "now");
-    CHECK_STRING(how(win), size > 1 ? "shared" : "none");
+    CHECK_STRING(told(win, "oxmpi_private_access"), size > 1 ? "shared" : "none");
     operations(win, (int64_t *) base);
     close(ends[1]);
     pthread_join(thread, NULL);

@@ -72,17 +72,15 @@ impl Supervisor<'_> {
 
     /// At the root: a keeper has swept over its ranks.
     pub(crate) fn hear_sweep(&mut self, number: u32, ranks: Vec<(u32, Seen)>) {
-        let Some(asked) = self.verdict.asked.take_if(|asked| {
-            let Answers::Sweep(all) = &mut asked.answers else {
-                return false;
-            };
-            if asked.number != number {
-                return false;
+        let add = |answers: &mut Answers| match answers {
+            Answers::Sweep(all) => {
+                all.extend(ranks);
+                true
             }
-            all.extend(ranks);
-            asked.left = asked.left.saturating_sub(1);
-            asked.left == 0
-        }) else {
+            Answers::Waits(..) => false,
+        };
+        let asked = &mut self.verdict.asked;
+        let Some(asked) = asked.take_if(|asked| asked.is_last(number, add)) else {
             return;
         };
         if let Answers::Sweep(all) = asked.answers {
@@ -92,17 +90,15 @@ impl Supervisor<'_> {
 
     /// At the root: a keeper has said what its ranks wait for.
     pub(crate) fn hear_waits(&mut self, number: u32, ranks: Vec<ToldRank>) {
-        let Some(asked) = self.verdict.asked.take_if(|asked| {
-            let Answers::Waits(_, all) = &mut asked.answers else {
-                return false;
-            };
-            if asked.number != number {
-                return false;
+        let add = |answers: &mut Answers| match answers {
+            Answers::Waits(_, all) => {
+                all.extend(ranks);
+                true
             }
-            all.extend(ranks);
-            asked.left = asked.left.saturating_sub(1);
-            asked.left == 0
-        }) else {
+            Answers::Sweep(_) => false,
+        };
+        let asked = &mut self.verdict.asked;
+        let Some(asked) = asked.take_if(|asked| asked.is_last(number, add)) else {
             return;
         };
         if let Answers::Waits(proved, mut all) = asked.answers

@@ -55,6 +55,17 @@ pub struct Asked {
     pub(super) answers: Answers,
 }
 
+impl Asked {
+    /// Takes an answer to the question of a number, if `add` finds that it is one to this question; whether it was the last one.
+    pub(super) fn is_last(&mut self, number: u32, add: impl FnOnce(&mut Answers) -> bool) -> bool {
+        if self.number != number || !add(&mut self.answers) {
+            return false;
+        }
+        self.left = self.left.saturating_sub(1);
+        self.left == 0
+    }
+}
+
 pub enum Answers {
     Sweep(Vec<(u32, Seen)>),
     Waits(Proved, Vec<ToldRank>),
