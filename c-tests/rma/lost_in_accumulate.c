@@ -43,6 +43,8 @@ int main(int argc, char **argv)
         code = MPI_Accumulate(&one, 1, MPI_LONG, 0, lost, 1, MPI_LONG, MPI_SUM, w.win);
     while (code == MPI_SUCCESS);
     IS_LOSS(code, MPIX_ERR_PROC_FAILED, "MPI_Accumulate");
+    /* What a call returns an error for does not wait. The first one after a flush waits for nothing. */
+    MPI(MPI_Win_flush(0, w.win));
     IS_LOSS(MPI_Accumulate(&one, 1, MPI_LONG, 0, lost, 1, MPI_LONG, MPI_REPLACE, w.win), MPIX_ERR_PROC_FAILED, "MPI_Accumulate");
     IS_LOSS(MPI_Get_accumulate(&one, 1, MPI_LONG, &old, 1, MPI_LONG, 0, lost, 1, MPI_LONG, MPI_NO_OP, w.win), MPIX_ERR_PROC_FAILED,
             "MPI_Get_accumulate");

@@ -71,10 +71,13 @@ impl Window {
         if list.kind == kind && list.add(spot.address, origin) {
             return Ok(true);
         }
-        let done = list.finish(self, spot.rank);
+        if let Err(error) = list.finish(self, spot.rank) {
+            self.access.unsettled.fetch_sub(2, Ordering::Relaxed);
+            return Err(error);
+        }
         list.kind = kind;
         list.add(spot.address, origin);
-        done.map(|()| true)
+        Ok(true)
     }
 
     /// Does the operations to a target that wait: before every other operation on private memory of that target.
