@@ -48,7 +48,7 @@ struct Description {
     datatype: String,
 }
 
-/// What is done at each call: a set of these bits.
+/// Checks at each call: a set of these bits.
 static LOOKS: AtomicU32 = AtomicU32::new(0);
 const COMPARES: u32 = 1;
 const BUFFERS: u32 = 2;

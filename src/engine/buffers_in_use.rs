@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 /// A buffer in more pieces is not looked at.
 const MOST_RANGES: usize = 1 << 16;
-/// So many bytes are summed whole; of more, [`SAMPLES`] of equal size at equal distances.
+/// Bytes that are summed whole; of more, [`SAMPLES`] of equal size at equal distances.
 const WHOLE: usize = 64 << 10;
 const SAMPLES: usize = 16;
 
@@ -237,7 +237,7 @@ fn registered<T>(act: impl FnOnce(&mut Registry) -> T) -> T {
     act(REGISTRY.lock().get_or_insert_default())
 }
 
-/// What is wrong with a call that uses this memory until it returns, or from now on.
+/// The error of a call that uses this memory until it returns, or from now on.
 ///
 /// `apart`: nor must they have bytes of each other.
 pub fn overlapping(uses: &[Use], apart: bool, what: &What) -> Option<Error> {

@@ -222,7 +222,7 @@ fn in_words(ranks: &[usize]) -> String {
     text
 }
 
-/// What is left of one kind, made by one place: noun, what else tells it from others before and behind the partner of a message, the place.
+/// Leftovers of one kind and place: noun, what else tells it from others before and behind the partner of a message, the place.
 type Key = (String, String, String, Site);
 
 /// A line for each kind of thing and place that made it, those of which there are most first; then the messages.

@@ -593,7 +593,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
         drain("MPI_Finalize", Engine::is_drained);
         refusal::refuse_all(false);
     }
-    // What is open in a session may go on: the last one tells.
+    // Objects of an open session may go on: the last one tells.
     if let Some(job) = JOB.get().filter(|_| is_last) {
         let all = comm::get(comm::WORLD).filter(|_| have_all_come);
         leftovers::report(all, job.rank);

@@ -1,6 +1,6 @@
 //! How the processes of a node learn that something was revoked: a word of each thing, and a count of all revocations.
 //!
-//! Who revokes sets the word, counts, and wakes those that sleep. A thread that looks compares the count with the one that its process has seen,
+//! A process that revokes sets the word, counts, and wakes those that sleep. A thread that looks compares the count with the one that its process has seen,
 //! and goes through the words only if it has changed. What another thread of the process is just making it does not find: who makes something looks
 //! for a revocation when the others can find it.
 //!

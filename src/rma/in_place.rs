@@ -30,7 +30,7 @@ const PER_BYTE: u64 = 2;
 const FIXED: u64 = 100_000;
 /// How long the owner waits for accesses that are under way: a rank may lose its core in one.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// The same before a fork, of accesses to edges, which take nanoseconds unless their rank has lost its core or is stopped.
+/// Patience before a fork: for accesses to edges, which take nanoseconds unless their rank has lost its core or is stopped.
 const PATIENCE_BEFORE_FORK: Duration = Duration::from_secs(2);
 /// How often the price doubles at most, once for each attempt in vain, and for each fork that ended it.
 const DOUBLINGS: u32 = 16;
@@ -357,7 +357,7 @@ impl State {
         })
     }
 
-    /// What is shared of which a page is a part.
+    /// The shared range that has a page.
     fn shared_at(&self, page: usize) -> Option<&Shared> {
         let behind = self.shared.partition_point(|it| it.pages.start <= page);
         let found = &self.shared[behind.checked_sub(1)?];
