@@ -35,7 +35,7 @@ pub fn is_dense(view: &View, skip: u64, length: u64) -> bool {
 
 /// Writes a part of the buffer. Returns how many of its bytes were written before something was wrong.
 pub fn write(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> usize {
-    if part.is_empty() || !at.file.is_mapped() || !reaches_end(at, buffer, &part) {
+    if part.is_empty() || !at.file.is_mapped() || !settles_end(at, buffer, &part) {
         return 0;
     }
     let ViewAt { view, skip, .. } = at;
@@ -56,21 +56,19 @@ pub fn write(at: ViewAt<'_>, buffer: &Buffer, part: Range<usize>) -> usize {
     done
 }
 
-/// Makes the file as long as the access needs it: by its own last byte, because any other change of the length could take from what somebody
-/// else has just written. Says whether that went well.
-fn reaches_end(at: ViewAt<'_>, buffer: &Buffer, part: &Range<usize>) -> bool {
+/// Makes the file as long as the access needs it, and waits until nobody else makes it longer from an end within the access. Says whether that
+/// went well.
+///
+/// The call is a write of the access's own last byte, because any other change of the length could take from what somebody else has just
+/// written. It is made although the file is long enough, because Linux (ext4) tells of a new length before it zeroes what lies between the old
+/// end and the new data, so that a store there right after is lost. Writes exclude each other, so that one which lengthens the file is over.
+fn settles_end(at: ViewAt<'_>, buffer: &Buffer, part: &Range<usize>) -> bool {
     let ViewAt { file, view, skip } = at;
     let last = view.place(skip + part.len() as u64 - 1) as u64;
-    match file.facts() {
-        Ok(facts) if facts.size > last => true,
-        Ok(_) => {
-            let mut byte = [0];
-            buffer.read(part.end - 1, &mut byte);
-            // SAFETY: memory of this function's.
-            unsafe { file.write_at(byte.as_ptr(), 1, last) }.1.is_ok()
-        }
-        Err(_) => false,
-    }
+    let mut byte = [0];
+    buffer.read(part.end - 1, &mut byte);
+    // SAFETY: memory of this function's.
+    unsafe { file.write_at(byte.as_ptr(), 1, last) }.1.is_ok()
 }
 
 /// Writes bytes of the view that lie in one window of the file.
