@@ -1,8 +1,11 @@
-//! Non-temporal stores, for memory that another core reads next: they bypass this core's caches.
+//! Non-temporal stores, for memory that another core reads next: they bypass this core's caches. String moves in their place, where the processor
+//! has better ones.
 //!
 //! An ordinary store first fetches the line from whoever has it; between separate cores that costs more than the copy.
 //! Which instructions there are is found at run time. Source: Intel's and AMD's optimisation manuals, non-temporal stores.
 #![allow(unsafe_code)]
+
+use crate::os::hardware;
 
 /// Makes what [`copy`] wrote visible before any later store.
 #[inline]
@@ -49,6 +52,54 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
     unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
 }
 
+/// Where string moves are best between cores, they are from here on if the reader is far, and from there on in every place and as
+/// loads (benches/counts.md).
+const STRING_FAR: usize = 512;
+const STRING_NEAR: usize = 8192;
+
+#[inline]
+fn takes_string_move(length: usize, least: usize) -> bool {
+    length >= least && hardware::string_moves_are_best_between_cores()
+}
+
+/// Copies `length` bytes by a string move, whose stores may become visible in any order, but before any later one.
+///
+/// # Safety
+/// Both ranges are valid and do not overlap.
+#[inline]
+unsafe fn string_move(source: *const u8, target: *mut u8, length: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: by the caller; the direction flag is clear, as between all functions.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") length => _,
+            inout("rdi") target => _,
+            inout("rsi") source => _,
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: by the caller.
+    unsafe {
+        std::ptr::copy_nonoverlapping(source, target, length);
+    }
+}
+
+/// Copies `length` bytes for a reader whose caches are far: by string moves where these are best, else as [`copy`]. [`fence`] must follow.
+///
+/// # Safety
+/// As for [`copy`].
+pub unsafe fn copy_for_reader(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller.
+    unsafe {
+        match takes_string_move(length, STRING_FAR) {
+            true => string_move(source, target, length),
+            false => copy(source, target, length),
+        }
+    }
+}
+
 /// What [`copy_block`] copies.
 pub const BLOCK: usize = 256;
 
@@ -81,6 +132,11 @@ const MANY_STREAMS: usize = 32 << 10;
 /// Both ranges are valid and do not overlap.
 #[inline]
 pub unsafe fn fetch(source: *const u8, target: *mut u8, length: usize) {
+    if takes_string_move(length, STRING_NEAR) {
+        // SAFETY: by the caller.
+        unsafe { string_move(source, target, length) };
+        return;
+    }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if length >= 512 && std::is_x86_feature_detected!("avx2") {
         if length >= MANY_STREAMS {
@@ -110,7 +166,10 @@ const TWO_STREAMS: usize = 8 << 10;
 #[inline]
 pub unsafe fn transfer(source: *const u8, target: *mut u8, length: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if length >= TWO_STREAMS && std::is_x86_feature_detected!("avx2") {
+    if length >= TWO_STREAMS
+        && !hardware::string_moves_are_best_between_cores()
+        && std::is_x86_feature_detected!("avx2")
+    {
         // SAFETY: the feature was found; the ranges are the caller's.
         unsafe {
             let done = x86::fetch_256::<2>(source, target, length);
@@ -268,13 +327,20 @@ mod tests {
         const SPARE: usize = 100;
         let lengths: &[usize] = match cfg!(miri) {
             true => &[9_000, 32_801],
-            false => &[8_191, 8_200, 32_767, 32_768, 32_801, 65_536, 69_999],
+            false => &[
+                0, 1, 511, 512, 4_095, 4_096, 8_191, 8_200, 32_767, 32_768, 32_801, 65_536, 69_999,
+            ],
         };
         let longest = lengths.iter().max().unwrap();
         let source: Vec<u8> = (0..=*longest).map(|byte| (byte % 251) as u8).collect();
         for &length in lengths {
             let mut target = vec![0xee; length + SPARE];
-            for copy in [super::fetch, super::transfer] {
+            for copy in [
+                super::fetch,
+                super::transfer,
+                super::copy_for_reader,
+                super::string_move,
+            ] {
                 target.fill(0xee);
                 // SAFETY: both are longer than what is copied.
                 unsafe { copy(source.as_ptr().add(1), target.as_mut_ptr(), length) };

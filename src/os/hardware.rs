@@ -148,16 +148,45 @@ pub fn is_intel() -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         static KNOWN: AtomicU32 = AtomicU32::new(0);
-        known(&KNOWN, || {
-            let vendor = std::arch::x86_64::__cpuid(0);
-            [vendor.ebx, vendor.edx, vendor.ecx]
-                .map(u32::to_le_bytes)
-                .as_flattened()
-                == b"GenuineIntel"
-        })
+        known(&KNOWN, || is_vendor(b"GenuineIntel"))
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     false
+}
+
+/// Whether a string move (`rep movsb`) is the best copy to memory that another core reads next, however far away that core is, and from there. On
+/// AMD's family 26 (Zen 5) it is (benches/counts.md), wherever source and target lie. On Intel's it is slow where the target lies a few bytes behind the
+/// source modulo a page; other processors of AMD's were not tried.
+pub fn string_moves_are_best_between_cores() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        static KNOWN: AtomicU32 = AtomicU32::new(0);
+        known(&KNOWN, || is_amd() && family() >= 26)
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn is_vendor(name: &[u8; 12]) -> bool {
+    let vendor = std::arch::x86_64::__cpuid(0);
+    let words = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+    words.as_flattened() == name
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn is_amd() -> bool {
+    is_vendor(b"AuthenticAMD")
+}
+
+/// As AMD numbers it: the base family, and the extended one where that is 15.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn family() -> u32 {
+    let signature = std::arch::x86_64::__cpuid(1).eax;
+    match signature >> 8 & 15 {
+        15 => 15 + (signature >> 20 & 255),
+        base => base,
+    }
 }
 
 /// What the processor was asked once, because a hypervisor makes the instruction slow. `answer`: 0 nobody asked, 1 no, 2 yes.

@@ -247,7 +247,11 @@ impl Buffer {
         match (self.kind, self.layout) {
             // SAFETY: as in `read`.
             (MemoryKind::Host, None) => unsafe {
-                super::nontemporal::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
+                super::nontemporal::copy_for_reader(
+                    self.address.add(offset),
+                    out.as_mut_ptr(),
+                    out.len(),
+                );
                 #[cfg(test)]
                 copies::count(out.len());
             },
@@ -266,7 +270,7 @@ impl Buffer {
             self.read(offset + at, &mut packed[..bytes]);
             // SAFETY: both pieces are `bytes` long, and one is this function's own.
             unsafe {
-                super::nontemporal::copy(packed.as_ptr(), out[at..].as_mut_ptr(), bytes);
+                super::nontemporal::copy_for_reader(packed.as_ptr(), out[at..].as_mut_ptr(), bytes);
             }
             at += bytes;
         }

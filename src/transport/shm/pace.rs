@@ -14,7 +14,7 @@ use crate::queue::bulk_ring::{HEAD_PAYLOAD, LONGEST_PAYLOAD, SLOT_BYTES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
     Ordinary = 0,
-    /// Non-temporal: they bypass the caches.
+    /// Non-temporal: they bypass the caches. String moves where these are better ([`nontemporal::copy_for_reader`]).
     NonTemporal = 1,
 }
 
@@ -64,6 +64,10 @@ const ORDINARY_CHUNK: usize = 3 * SLOT_BYTES - 1024;
 /// Pieces with non-temporal stores fill their slots: a gap would end the reader's prefetch stream.
 const NONTEMPORAL_CHUNK: usize = 2 * SLOT_BYTES - 128;
 const NONTEMPORAL_LARGE: usize = 4 * SLOT_BYTES - 128;
+/// With string moves, whose beginning costs more.
+const STRING_CHUNK: usize = 3 * SLOT_BYTES - 128;
+/// Up to here they have the smaller pieces.
+const FEW_STRINGS: usize = 32 << 10;
 /// Up to here a message with non-temporal stores has the smaller pieces.
 pub const FEW_PIECES: usize = 64 << 10;
 /// Up to here a message travels in one packet: splitting it costs more than is won where writing and reading overlap.
@@ -95,6 +99,11 @@ impl Plan {
             _ if total <= LONGEST_WHOLE => total,
             Stores::Ordinary => ORDINARY_CHUNK,
             Stores::NonTemporal if total > FEW_PIECES => NONTEMPORAL_LARGE,
+            Stores::NonTemporal
+                if total > FEW_STRINGS && hardware::string_moves_are_best_between_cores() =>
+            {
+                STRING_CHUNK
+            }
             Stores::NonTemporal => NONTEMPORAL_CHUNK,
         };
         let align = match total < SMALL_BYTES {
