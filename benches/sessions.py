@@ -162,6 +162,9 @@ SHARING = [
     ("2 ranks, 100 us of work and a barrier, four loops beside, us", 0, 2, "barrier", 100, 4, False),
     *[(f"barrier, {ranks} ranks, two loops beside, us", 0, ranks, "barrier", 0, 2, False) for ranks in (2, 4, 16)],
     *[(f"... the loops' part of the cores, {ranks} ranks", 1, ranks, "barrier", 0, 2, False) for ranks in (2, 4, 16)],
+    *[(f"ring of 512 B, {ranks} ranks, two loops beside, us", 0, ranks, "ring", 0, 2, False) for ranks in (4, 8)],
+    *[(f"... the loops' part of the cores, ring of {ranks} ranks", 1, ranks, "ring", 0, 2, False) for ranks in (4, 8)],
+    *[(f"ring of 512 B, {ranks} ranks, us", 0, ranks, "ring", 0, 0, False) for ranks in (4, 8)],
     *[(f"the loops' part beside {ranks} ranks that wait for 20 ms each", 1, ranks, "wait", 20000, 2, False) for ranks in (2, 4, 16)],
 ]
 

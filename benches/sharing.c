@@ -1,5 +1,5 @@
-/* Ranks that share cores with each other and with other programs:   sharing SECONDS barrier|allreduce WORK | wait PAUSE
- * barrier, allreduce (8 bytes): each rank computes for WORK us before each call. wait: rank 0 sleeps for PAUSE us and then enters a
+/* Ranks that share cores with each other and with other programs:   sharing SECONDS barrier|allreduce|ring WORK | wait PAUSE
+ * barrier, allreduce (8 bytes), ring (512 bytes to the next rank, and as many from the one before): each rank computes for WORK us before each call. wait: rank 0 sleeps for PAUSE us and then enters a
  * barrier, in which the others wait for it. Prints us a call, as rank 0 sees them, and how many there were. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -19,13 +19,15 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-    int rank;
+    int rank, size;
+    static char sent[512], received[512];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc < 4)
         MPI_Abort(MPI_COMM_WORLD, 2);
     double seconds = atof(argv[1]), pause = 1e-6 * atof(argv[3]), begin = 0, took, one = 1, sum;
-    int reduces = !strcmp(argv[2], "allreduce"), waits = !strcmp(argv[2], "wait");
+    int reduces = !strcmp(argv[2], "allreduce"), rings = !strcmp(argv[2], "ring"), waits = !strcmp(argv[2], "wait");
     struct timespec sleep = {(time_t)pause, (long)(1e9 * (pause - (time_t)pause))};
     long calls = 0, batch = 1, next;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -39,6 +41,9 @@ int main(int argc, char **argv)
                     ;
             if (reduces)
                 MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            else if (rings)
+                MPI_Sendrecv(sent, sizeof sent, MPI_BYTE, (rank + 1) % size, 0, received, sizeof received, MPI_BYTE, (rank + size - 1) % size, 0,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             else
                 MPI_Barrier(MPI_COMM_WORLD);
         }
