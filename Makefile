@@ -14,6 +14,7 @@
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (28 in check, 1000 in check-long)
+# make check-stuck                  random programs that may be stuck, STUCK_SEEDS=1000 (20 in check, 1000 in check-long)
 # make check-cluster                mpiexec over hosts made of namespaces, faults, 64 hosts (root and a kit; says why it is skipped)
 # make check-cluster-suite          the C suite and mpi4py over such hosts, by every launcher there is; an hour
 # make check-fabric                 the C suite on two pretended nodes with a fabric between them (libfabric), without root;
@@ -60,7 +61,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage papers copy help demo portable tarball wheel deb check-packages check-debian check-bare check-licences check check-rust check-c check-papers check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-killed check-cluster check-cluster-suite check-fabric check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
+	check-clients check-flang check-environment check-random check-killed check-stuck check-cluster check-cluster-suite check-fabric check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
 
 all: stage
 
@@ -208,6 +209,7 @@ check-long: stage
 	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
 	$(MAKE) --no-print-directory check-killed
+	$(MAKE) --no-print-directory check-stuck
 	$(MAKE) --no-print-directory check-clients
 	$(MAKE) --no-print-directory check-packages
 	$(MAKE) --no-print-directory check-bare
@@ -273,6 +275,10 @@ check-licences:
 check-killed: export KILLED_SEEDS ?= 1000
 check-killed: stage
 	$(CARGO) test --test killed
+
+check-stuck: export STUCK_SEEDS ?= 1000
+check-stuck: stage
+	$(CARGO) test --test stuck
 
 check-cluster: stage
 	tests/cluster/launch

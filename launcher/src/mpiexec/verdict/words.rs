@@ -143,11 +143,22 @@ impl Stuck {
         let mut all: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for waiting in &self.waiting {
             if let Whom::Some(some) = &waiting.wait.whom {
+                let some = some.iter().map(|process| *process as usize);
                 let awaited = all.entry(waiting.rank).or_default();
-                awaited.extend(some.iter().map(|process| *process as usize));
+                awaited.extend(some.filter(|rank| !self.takes_part(*rank, &waiting.wait)));
             }
         }
         all
+    }
+
+    /// Whether a rank has come to the meeting of all ranks of an object in which another waits, so that this does not wait for it.
+    fn takes_part(&self, rank: usize, wait: &Wait) -> bool {
+        matches!(
+            wait.kind,
+            Kind::Collective | Kind::Fence | Kind::FileMeeting
+        ) && self.waiting.iter().any(|other| {
+            other.rank == rank && other.wait.kind == wait.kind && other.wait.object == wait.object
+        })
     }
 
     /// The shortest circle of ranks that wait for each other, or who is missing.
@@ -168,10 +179,6 @@ impl Stuck {
             return Some(line);
         }
         // Whoever is waited for and not in the same operation.
-        let is_at = |rank: usize, object: Object| {
-            let mut of_rank = self.waiting.iter().filter(|other| other.rank == rank);
-            of_rank.any(|other| other.wait.object == object)
-        };
         for waiting in self
             .waiting
             .iter()
@@ -182,7 +189,7 @@ impl Stuck {
             };
             let missing = some.iter().map(|process| *process as usize);
             let missing: BTreeSet<usize> = missing
-                .filter(|rank| !is_at(*rank, waiting.wait.object))
+                .filter(|rank| !self.takes_part(*rank, &waiting.wait))
                 .collect();
             if !missing.is_empty() {
                 let have_ended = missing.iter().all(|rank| self.gone.contains(rank));
@@ -420,6 +427,28 @@ mod tests {
                 "  rank 1 waits for rank 3, which waits for rank 1",
                 "  rank 1 has a message that no receive asks for: from 3, tag 8, MPI_COMM_WORLD (64 bytes)",
             ]
+        );
+    }
+
+    #[test]
+    fn ranks_in_a_barrier_wait_for_those_that_are_missing_there() {
+        let all = [
+            view("MPI_Barrier", barrier([1, 2, 3])),
+            view("MPI_Barrier", barrier([0, 2, 3])),
+            view("MPI_Recv", receive(3, 9)),
+            view("MPI_Barrier", barrier([0, 1, 2])),
+        ];
+        let text = stuck(&all, Vec::new()).text();
+        assert!(
+            text.contains("rank 2 waits for rank 3, which waits for rank 2\n"),
+            "{text}"
+        );
+        let elsewhere = view("MPI_Recv", receive(7, 9));
+        let all = [all[0].clone(), all[1].clone(), elsewhere.clone(), elsewhere];
+        let text = stuck(&all, Vec::new()).text();
+        assert!(
+            text.contains("rank 0 waits for ranks 2, 3, which wait elsewhere\n"),
+            "{text}"
         );
     }
 
