@@ -12,6 +12,7 @@ use super::signals::action;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use parking_lot::Mutex;
 use std::io::{Error, Result};
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 /// Bytes of the file that a window shows; its position is a multiple of that.
@@ -50,6 +51,8 @@ pub struct Window {
     number: u64,
     map: Mapping,
     slot: &'static Slot,
+    /// Bytes whose pages were had before the last stores.
+    populated: Range<usize>,
 }
 
 impl Window {
@@ -74,7 +77,12 @@ impl Window {
                 slot.lost.store(false, Ordering::Relaxed);
                 // Release: the mark first.
                 slot.base.store(map.base() as usize, Ordering::Release);
-                Ok(Window { number, map, slot })
+                Ok(Window {
+                    number,
+                    map,
+                    slot,
+                    populated: 0..0,
+                })
             }
             Err(error) => {
                 slot.base.store(0, Ordering::Release);
@@ -84,22 +92,24 @@ impl Window {
     }
 
     /// Has `stores` store into the window, to which it gets the address, within a range of it that is given in bytes. The pages are had before,
-    /// which costs less than one by one; where that fails the stores meet the reason. Returns the window, for the next access.
+    /// which costs less than one by one, unless they were for the last access; where that fails the stores meet the reason. Returns the window, for the
+    /// next access.
     ///
     /// Errors: EFAULT, the file has not got all of what was stored; ENOTSUP, stores that fail would end the process.
     pub fn fill(
-        self,
-        range: std::ops::Range<usize>,
+        mut self,
+        range: Range<usize>,
         stores: impl FnOnce(*mut u8) -> Result<()>,
     ) -> Result<Window> {
         if !is_guarded() {
             return Err(Error::from_raw_os_error(libc::ENOTSUP));
         }
         let page = super::memory::page_bytes();
-        let first = range.start / page * page;
-        let _ = self
-            .map
-            .populate(first, range.end.next_multiple_of(page) - first);
+        let (first, end) = (range.start / page * page, range.end.next_multiple_of(page));
+        if first < self.populated.start || end > self.populated.end {
+            let _ = self.map.populate(first, end - first);
+            self.populated = first..end;
+        }
         let stored = stores(self.map.base());
         // The handler runs in the middle of the stores.
         compiler_fence(Ordering::SeqCst);
