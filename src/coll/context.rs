@@ -402,7 +402,7 @@ impl<'a> CollContext<'a> {
             // Another operation of this process makes it true, on whatever communicator.
             let what = &|named: bool| Wait {
                 object: Object::None,
-                whom: Whom::anybody(),
+                whom: Whom::Any,
                 ..self.awaits([], named)
             };
             let function = self.function;

@@ -17,7 +17,6 @@ impl Comm {
     pub fn wait(&self, kind: Kind, peer: i32, tag: i32, named: bool) -> Wait {
         let whom = match (0..self.peers()).contains(&peer) {
             true => Whom::of([self.process(peer)]),
-            false if self.has_foreign() => Whom::Outside,
             false => Whom::Any,
         };
         Wait {

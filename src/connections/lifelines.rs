@@ -5,7 +5,7 @@
 //! of its own, so that a process that computes answers too. Invariant: a process that leaves says so first ([`part`]); any other end of a
 //! life line is the end of the process.
 
-use crate::engine::wake_own_threads;
+use crate::engine::{own_page, wake_own_threads};
 use crate::os::addresses::end_in_silence;
 use crate::os::{monotonic_nanoseconds, threads};
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
@@ -23,15 +23,18 @@ use std::time::Duration;
 const GRACE: u64 = 100_000_000;
 const STACK_BYTES: usize = 128 << 10;
 
-// What is said: a byte each, with an argument and a count.
+// What is said: a byte each, with an argument and a count. It may end waits, so the status page counts it as it does records: what is said
+// before it leaves, what is heard when it is done.
 /// The process is in MPI_Finalize and has sent so many records; the argument says whether it still receives.
 const FINALIZING: u8 = 1;
 /// It goes on all the same.
 const STAYS: u8 = 2;
 /// It leaves this connection.
 const LEAVES: u8 = 3;
-/// That was heard.
+/// That was heard, by one that does not leave itself.
 const HEARD: u8 = 4;
+/// A third byte of what is counted.
+const COUNTED: u8 = 1;
 const FRAME: usize = 8;
 
 struct Line {
@@ -177,7 +180,7 @@ impl Line {
     }
 
     fn hear(&mut self, frame: [u8; FRAME]) {
-        let [kind, argument, _, _, count @ ..] = frame;
+        let [kind, argument, counted, _, count @ ..] = frame;
         match kind {
             FINALIZING => self.finalizing = Some((argument != 0, u32::from_le_bytes(count))),
             STAYS => {
@@ -188,16 +191,26 @@ impl Line {
                 self.departed = true;
                 self.page.set_state(State::Finalized);
                 self.page.set_exited();
-                self.say(HEARD, 0, 0);
+                if !self.leaves {
+                    self.say(HEARD, 0, 0);
+                }
             }
             HEARD => self.answered = true,
             _ => {}
+        }
+        if let (COUNTED, Some(page)) = (counted, own_page()) {
+            page.waits.count_handled();
         }
     }
 
     /// A few bytes, for which there is always room; one that has gone hears nothing.
     fn say(&mut self, kind: u8, argument: u8, count: u32) {
-        let mut frame = [kind, argument, 0, 0, 0, 0, 0, 0];
+        // One that has left may not hear what follows, and nothing comes of it, but for the answer.
+        let counts = self.closed.is_none() && (!self.departed || kind == HEARD);
+        if let (true, Some(page)) = (counts, own_page()) {
+            page.waits.count_sent();
+        }
+        let mut frame = [kind, argument, counts.into(), 0, 0, 0, 0, 0];
         frame[4..].copy_from_slice(&count.to_le_bytes());
         let _ = self.stream.write(&frame);
     }
@@ -324,10 +337,19 @@ mod tests {
         theirs.write_all(&[HEARD, 0, 0, 0, 0, 0, 0, 0]).unwrap();
         until("the answer", || has_parted(leaves));
         theirs.write_all(&[LEAVES, 0, 0, 0, 0, 0, 0, 0]).unwrap();
-        theirs.read_exact(&mut frame).unwrap();
-        assert_eq!((frame[0], page.state()), (HEARD, State::Finalized));
+        until("the other's leave", || page.state() == State::Finalized);
         drop(theirs);
         forget(leaves);
         assert!(!page.has_died());
+
+        // One that stays says that it has heard.
+        let stays = 4_000_003;
+        let (ours, mut theirs) = pair();
+        let page = new_page();
+        keep(stays, ours, page).unwrap();
+        theirs.write_all(&[LEAVES, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        theirs.read_exact(&mut frame).unwrap();
+        assert_eq!((frame[0], page.state()), (HEARD, State::Finalized));
+        forget(stays);
     }
 }

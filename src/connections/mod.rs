@@ -6,6 +6,7 @@
 pub mod far;
 mod guests;
 mod lifelines;
+mod told;
 
 use crate::engine::{self, Engine, enter, liveness};
 use crate::error::{Class, Error, Result};
@@ -122,6 +123,7 @@ fn add(link: Option<u16>, processes: Vec<u32>) -> Hold {
         ends: false,
         at_end: None,
     });
+    told::changed(&connections);
     drop(connections);
     liveness::look_until(move || look_after(number));
     Hold(number)
@@ -141,10 +143,12 @@ pub fn is_connected(process: u32) -> bool {
 /// Ends the connection to one process, which has ended it; its link stays for the others.
 pub fn forget(process: u32) {
     let mut engine = enter();
-    for connection in CONNECTIONS.lock().iter_mut() {
+    lose(&mut engine, &[process]);
+    let mut connections = CONNECTIONS.lock();
+    for connection in connections.iter_mut() {
         connection.processes.retain(|known| *known != process);
     }
-    lose(&mut engine, &[process]);
+    told::changed(&connections);
 }
 
 /// A communicator with these processes is used from now on.
@@ -180,7 +184,17 @@ pub fn end_unused() {
 
 /// Takes all that is ending a step further; what is to be told then is left.
 fn step(engine: &mut Engine) {
-    (CONNECTIONS.lock()).retain_mut(|connection| !connection.step(engine));
+    retain(|connection| !connection.step(engine));
+}
+
+/// Keeps the connections of which `stays` says so.
+fn retain(stays: impl FnMut(&mut Connection) -> bool) {
+    let mut connections = CONNECTIONS.lock();
+    let before = connections.len();
+    connections.retain_mut(stays);
+    if connections.len() != before {
+        told::changed(&connections);
+    }
 }
 
 fn tell_ended() {
@@ -254,7 +268,7 @@ fn look_after(number: u64) -> bool {
     let mut engine = enter();
     lifelines::mark_finalizing(|process| guests::exchanged(&mut engine, process).1);
     let mut is_over = true;
-    CONNECTIONS.lock().retain_mut(|connection| {
+    retain(|connection| {
         if connection.number == number {
             is_over = connection.step(&mut engine);
         }

@@ -14,6 +14,7 @@ use crate::error::{Class, Error, Result};
 use crate::events::{CHECKED, GATE};
 use crate::os::made::{self, Site};
 use crate::os::own_memory;
+use crate::os::peer_memory::Piece;
 use crate::sync::Ordering;
 use parking_lot::Mutex;
 use std::cell::RefCell;
@@ -135,25 +136,25 @@ impl Use {
     }
 
     /// Copies from the bytes that follow `skip` others.
-    fn read(&self, mut skip: usize, mut out: &mut [u8]) -> Option<()> {
+    fn read(&self, mut skip: usize, out: &mut [u8]) -> Option<()> {
+        let mut pieces = Vec::new();
+        let mut left = out.len();
         for range in &self.ranges {
             let length = range.1 - range.0;
             if skip >= length {
                 skip -= length;
                 continue;
             }
-            let here = (length - skip).min(out.len());
-            let (now, rest) = out.split_at_mut(here);
-            // SAFETY: the program's memory, which it has given to an operation.
-            if !unsafe { own_memory::read(range.0 + skip, now) } {
-                return None;
-            }
-            (skip, out) = (0, rest);
-            if out.is_empty() {
+            let bytes = (length - skip).min(left);
+            let address = range.0 + skip;
+            pieces.push(Piece { address, bytes });
+            (skip, left) = (0, left - bytes);
+            if left == 0 {
                 break;
             }
         }
-        Some(())
+        // SAFETY: the program's memory, which it has given to an operation.
+        unsafe { own_memory::read(&pieces, out) }.then_some(())
     }
 }
 

@@ -124,9 +124,6 @@ impl Published {
             wait: (reason.what)(false),
         };
         PUBLISHED.fetch_add(1, Ordering::AcqRel);
-        if names::has_foreign() {
-            page.waits.set_open();
-        }
         Some(Published {
             page,
             slot: page.waits.begin(&waits),
@@ -148,9 +145,6 @@ impl Published {
     /// Describes the wait anew: something has come, and others may be awaited now.
     pub fn renew(&mut self, reason: &Reason<'_>) {
         self.waits.wait = (reason.what)(self.named);
-        if names::has_foreign() {
-            self.page.waits.set_open();
-        }
         if let Some(slot) = self.slot {
             self.page.waits.renew(slot, &self.waits);
         }
@@ -217,7 +211,7 @@ impl Drop for Published {
 fn unexpected(number: u32, wait: &Wait) -> Vec<Message> {
     let mut engine = enter_at(number);
     let is_awaited = |process: usize| match &wait.whom {
-        Whom::Some(some) => some.contains(&(process as u32)),
+        Whom::Some(some) => names::on_page(process as u32).is_some_and(|it| some.contains(&it)),
         _ => false,
     };
     let mut found = Vec::new();

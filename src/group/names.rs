@@ -15,10 +15,19 @@ pub struct Name {
     pub rank: u32,
 }
 
+/// Other jobs that a status page can name at a time.
+pub const JOBS: usize = 4;
+/// Of [`on_page`]: it is of another job.
+const OTHER: u32 = 1 << 31;
+/// Bits of a rank there.
+const RANK_BITS: u32 = 24;
+
 /// The job of this process, and how many processes it has.
 static OWN: OnceLock<(u64, u32)> = OnceLock::new();
 /// By number, from the job's last on.
 static FOREIGN: RwLock<Vec<Name>> = RwLock::new(Vec::new());
+/// Other jobs that status pages name, by their numbers there; 0: none.
+static ON_PAGE: RwLock<[u64; JOBS]> = RwLock::new([0; JOBS]);
 static HAS_FOREIGN: AtomicBool = AtomicBool::new(false);
 
 /// Says which job this process is of, once.
@@ -85,6 +94,32 @@ pub fn number_or_new(name: Name) -> u32 {
     });
     HAS_FOREIGN.store(true, Ordering::Relaxed);
     first_foreign() + place as u32
+}
+
+/// The jobs that the status page names from now on.
+pub fn set_on_page(jobs: [u64; JOBS]) {
+    *ON_PAGE.write() = jobs;
+}
+
+/// The process of a number as the status page has it: a rank, or the number of another job there and a rank. `None`: it cannot be named.
+pub fn on_page(number: u32) -> Option<u32> {
+    if !is_foreign(number) {
+        return Some(number);
+    }
+    let Name { job, rank } = of(number);
+    let place = ON_PAGE.read().iter().position(|known| *known == job)?;
+    (rank < 1 << RANK_BITS).then_some(OTHER | (place as u32) << RANK_BITS | rank)
+}
+
+/// What [`on_page`] has made: the number of the other job, if it is one, and the rank.
+pub fn of_page(word: u32) -> (Option<usize>, u32) {
+    match word & OTHER {
+        0 => (None, word),
+        _ => {
+            let place = (word & !OTHER) >> RANK_BITS;
+            (Some(place as usize), word & ((1 << RANK_BITS) - 1))
+        }
+    }
 }
 
 impl Name {

@@ -84,7 +84,7 @@ pub fn disconnect(comm: &Comm) {
     let foreign = foreign_of(comm);
     end(comm, When::Soon, true);
     if !foreign.is_empty() {
-        let what = &|_: bool| Wait::of(Kind::Finalize, Whom::Outside);
+        let what = &|_: bool| Wait::of(Kind::Finalize, Whom::of(foreign.iter().copied()));
         wait::until(&wait::Reason { what, ..reason }, |engine| {
             connections::have_parted(engine, &foreign).then_some(())
         });

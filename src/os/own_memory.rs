@@ -1,34 +1,76 @@
 //! Reading the program's memory where it may be gone: the kernel looks at the addresses, so that the answer is no signal.
 
-use super::peer_memory;
+use super::peer_memory::{self, PIECES, Piece};
 
-/// Copies from an address of this process. False: it is not mapped. Where the kernel refuses to copy for a process itself (seccomp), it is
-/// read directly.
+/// Copies the pieces of this process's memory one behind the other, many with one call. False: not all of it is mapped. Where the kernel refuses to
+/// copy for a process itself (seccomp), they are read directly.
 ///
 /// # Safety
 /// Nothing there is a Rust object that others write: it is the program's own memory.
-pub unsafe fn read(address: usize, out: &mut [u8]) -> bool {
-    match peer_memory::read(std::process::id() as i32, address as u64, out) {
-        Ok(()) => true,
-        Err(error) if error.raw_os_error() == Some(libc::EFAULT) => false,
-        Err(_) => {
-            // SAFETY: the caller vouches for the memory, which the program has given to an operation.
-            unsafe {
-                std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr(), out.len());
+pub unsafe fn read(pieces: &[Piece], mut out: &mut [u8]) -> bool {
+    let pid = std::process::id() as i32;
+    for some in pieces.chunks(PIECES) {
+        let bytes: usize = some.iter().map(|piece| piece.bytes).sum();
+        let (now, rest) = out.split_at_mut(bytes);
+        out = rest;
+        let local = Piece {
+            address: now.as_mut_ptr() as usize,
+            bytes,
+        };
+        // SAFETY: a part of `out`, which is borrowed mutably.
+        match unsafe { peer_memory::read_pieces(pid, &[local], some) } {
+            Ok(copied) if copied == bytes => {}
+            // It stops in front of what is not mapped.
+            Ok(_) => return false,
+            Err(error) if error.raw_os_error() == Some(libc::EFAULT) => return false,
+            Err(_) => {
+                let mut to = now;
+                for piece in some {
+                    let (here, rest) = to.split_at_mut(piece.bytes);
+                    to = rest;
+                    let from = piece.address as *const u8;
+                    // SAFETY: the caller vouches for the memory, which the program has given to an operation.
+                    unsafe { std::ptr::copy_nonoverlapping(from, here.as_mut_ptr(), here.len()) };
+                }
             }
-            true
         }
     }
+    true
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_read_one_behind_the_other_also_more_than_one_call_takes() {
+        let source: Vec<u8> = (0..9000).map(|at| at as u8).collect();
+        let begin = source.as_ptr() as usize;
+        let pieces = (0..3000).map(|at| Piece {
+            address: begin + 3 * at,
+            bytes: 2,
+        });
+        let pieces: Vec<Piece> = pieces.collect();
+        let mut copy = vec![0; 6000];
+        // SAFETY: this function's own.
+        assert!(unsafe { read(&pieces, &mut copy) });
+        let wanted = (0..9000).filter(|at| at % 3 != 2).map(|at| at as u8);
+        assert!(copy.into_iter().eq(wanted));
+    }
+
     #[test]
     fn what_is_not_mapped_is_told() {
         let source = [1u8, 2, 3, 4];
-        let mut copy = [0u8; 4];
-        // SAFETY: this function's own.
-        assert!(unsafe { super::read(source.as_ptr() as usize, &mut copy) });
-        assert_eq!(copy, source);
+        let good = Piece {
+            address: source.as_ptr() as usize,
+            bytes: 4,
+        };
+        let bad = Piece {
+            address: 8,
+            bytes: 4,
+        };
+        let mut copy = [0u8; 8];
+        // SAFETY: this function's own, and nothing.
+        assert!(!unsafe { read(&[good, bad], &mut copy) } && !unsafe { read(&[bad], &mut copy) });
     }
 }

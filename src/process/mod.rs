@@ -612,7 +612,7 @@ fn finalize_world(life: &mut Life) -> Result<()> {
 }
 
 fn at_the_end(function: &'static str) -> wait::Reason<'static> {
-    let what = &|_: bool| Wait::of(Kind::Finalize, Whom::anybody());
+    let what = &|_: bool| Wait::of(Kind::Finalize, Whom::Any);
     wait::Reason { function, what }
 }
 

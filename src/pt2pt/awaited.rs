@@ -18,7 +18,7 @@ pub(super) fn request(index: Index, named: bool) -> Wait {
         requests::Kind::Receive => Kind::Receive,
         requests::Kind::Send(_) => Kind::Send,
         requests::Kind::Task if context == u32::MAX => {
-            return Wait::of(Kind::Buffer, Whom::anybody());
+            return Wait::of(Kind::Buffer, Whom::Any);
         }
         requests::Kind::Task if context & 3 != 0 => Kind::Collective,
         requests::Kind::Task => Kind::Partitioned,

@@ -151,7 +151,7 @@ pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
 }
 
 fn drain(attached: Attached, function: &'static str) {
-    let what = &|_: bool| Wait::of(Kind::Buffer, Whom::anybody());
+    let what = &|_: bool| Wait::of(Kind::Buffer, Whom::Any);
     until_in(in_use(), &Reason { function, what }, |_| {
         is_gone(attached).then_some(())
     });

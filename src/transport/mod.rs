@@ -406,9 +406,9 @@ impl Transport {
         }
     }
 
-    /// Whether no packet of this node lies behind one that its sender has begun and not written.
+    /// Whether no packet that came through memory lies behind one that its sender has begun and not written.
     pub fn has_read_all(&self) -> bool {
-        self.shm.has_read_all() && self.links.is_empty()
+        self.shm.has_read_all() && self.links().all(|link| link.end_ref().has_read_all())
     }
 
     /// Lets packets pass although data is to be held back, or not any more.

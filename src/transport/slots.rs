@@ -5,6 +5,7 @@
 //! the thread that has it.
 
 use super::waits::{self, LOOKS, Record, Wait, Waits};
+use crate::group::names;
 use crate::os::monotonic_nanoseconds;
 use crate::queue::looks::Looks;
 use crate::queue::shape::{self, shape};
@@ -14,6 +15,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 pub const SLOTS: usize = 8;
 /// Addresses of callers.
 pub const SITES: usize = crate::os::sites::MOST;
+/// Other jobs that a process can name.
+pub const JOBS: usize = names::JOBS;
 /// Unexpected messages that a wait shows.
 pub const MESSAGES: usize = 4;
 
@@ -63,7 +66,7 @@ pub struct Slots {
     pub own_threads: AtomicU32,
     /// 0: unknown; 1: the program has one thread in the library at a time; 2: more.
     level: AtomicU32,
-    /// Not zero: somebody outside this host's part of the job may send something.
+    /// Not zero: there are more other jobs than can be named.
     open: AtomicU32,
     /// When the last wait began.
     queues: [AtomicU32; 3],
@@ -71,6 +74,8 @@ pub struct Slots {
     /// Records that went to other nodes and that came from there, of those that may let a process go on.
     sent: AtomicU64,
     handled: AtomicU64,
+    /// Other jobs that processes are or may be connected with, by the numbers that waits have for them; 0: none.
+    jobs: [AtomicU64; JOBS],
     slots: [Slot; SLOTS],
 }
 
@@ -99,6 +104,7 @@ pub const SHAPE: u64 = shape::combine(&[
         _pad,
         sent,
         handled,
+        jobs,
         slots
     }),
 ]);
@@ -125,7 +131,10 @@ pub struct View {
     pub busy: u32,
     pub own_threads: u32,
     pub level: u32,
+    /// Processes may be connected of whose jobs not all are in `jobs`.
     pub open: bool,
+    /// Other jobs whose processes may end waits, by number; 0: none.
+    pub jobs: [u64; JOBS],
     /// Records over the fabric.
     pub sent: u64,
     pub handled: u64,
@@ -144,9 +153,14 @@ impl Slots {
             .fetch_max(1 + u32::from(several), Ordering::Relaxed);
     }
 
-    /// Somebody outside may end waits from now on.
-    pub fn set_open(&self) {
-        self.open.store(1, Ordering::Relaxed);
+    /// Processes of these other jobs may end waits from now on; `more`: of others, too.
+    pub fn set_jobs(&self, jobs: [u64; JOBS], more: bool) {
+        self.stir();
+        for (word, job) in self.jobs.iter().zip(jobs) {
+            word.store(job, Ordering::Relaxed);
+        }
+        self.open.store(more.into(), Ordering::Relaxed);
+        self.stir();
     }
 
     /// Shows a wait of this thread; its slot, if there is one.
@@ -307,6 +321,7 @@ impl Slots {
             own_threads: self.own_threads.load(Ordering::Acquire),
             level: self.level.load(Ordering::Acquire),
             open: self.open.load(Ordering::Acquire) != 0,
+            jobs: std::array::from_fn(|at| self.jobs[at].load(Ordering::Acquire)),
             sent: self.sent.load(Ordering::Acquire),
             handled: self.handled.load(Ordering::Acquire),
             waits,

@@ -81,34 +81,27 @@ kinds! {
 pub enum Whom {
     /// This process itself.
     Nobody,
-    /// Any process of the object; without an object, of the job.
+    /// Any process of the object; without an object, of the job and of those that are connected with it.
     #[default]
     Any,
-    /// Somebody outside the job.
+    /// Somebody who is in no job, or of a job that is not connected.
     Outside,
-    /// One of these, by their numbers in the job.
+    /// One of these, as [`names::on_page`] has them.
     Some(SmallVec<[u32; MOST]>),
 }
 
 impl Whom {
-    /// Any process that this one knows.
-    pub fn anybody() -> Whom {
-        match names::has_foreign() {
-            true => Whom::Outside,
-            false => Whom::Any,
-        }
-    }
-
     /// Some processes.
     pub fn of(processes: impl IntoIterator<Item = u32>) -> Whom {
         let none = Whom::Some(SmallVec::new());
-        processes.into_iter().fold(none, Whom::and)
+        let mut on_page = processes.into_iter().map(names::on_page);
+        on_page
+            .try_fold(none, |whom, process| Some(whom.and(process?)))
+            .unwrap_or(Whom::Any)
     }
 
     fn and(self, process: u32) -> Whom {
         match self {
-            // Numbers of processes of other jobs mean something in this process only.
-            _ if names::is_foreign(process) => Whom::Outside,
             Whom::Some(mut some) if !some.contains(&process) => {
                 some.push(process);
                 match some.len() <= MOST {

@@ -9,6 +9,7 @@ use super::nodes::frames::Frame;
 use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
+use super::spawned;
 use super::supervisor::{
     FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, SPAWNED, Supervisor, TREE,
     WATCHED,
@@ -63,6 +64,10 @@ impl Supervisor<'_> {
                 for signal in &bytes[..count] {
                     if *signal == mpir::RELEASE {
                         mpir::release_ranks();
+                        continue;
+                    }
+                    if [spawned::SWEEP, spawned::WAITS].contains(signal) {
+                        self.asked_by_parents(*signal);
                         continue;
                     }
                     let number = i32::from(signal & !BY_KERNEL);

@@ -14,6 +14,8 @@ use super::server::{SpawnRequest, Wanted};
 use super::state::Spawned;
 use super::supervisor::{self, SOURCE, SPAWNED, Supervisor, tag};
 use super::timeline;
+use super::verdict::family::Ended;
+use super::verdict::told::OfJobs;
 use oxmpi::launch::wire::LINE_MAXIMUM;
 use oxmpi::launch::{MOST_RANKS, largest_of, names};
 use oxmpi::os::process::inherited;
@@ -36,6 +38,12 @@ const STARTED: &str = "started";
 const REFUSED: &str = "refused ";
 const FAILED: &str = "failed";
 const DISCONNECTED: &str = "disconnected";
+/// An answer to a question of the verdict, and what the job and those that it has spawned had sent when they ended.
+const ANSWER: &str = "answer ";
+const SUMS: &str = "sums ";
+/// Questions of the verdict, where signals' numbers would be: a sweep, and what ranks wait for.
+pub const SWEEP: u8 = 0x60;
+pub const WAITS: u8 = 0x61;
 /// The error code of a process that was not started.
 const MPI_ERR_SPAWN: &str = "42";
 /// An answer has room for the codes of so many processes. Where it has none, what it says holds for all.
@@ -114,6 +122,11 @@ impl Supervisor<'_> {
             failed: false,
             running: true,
             sources,
+            spawner: asker.0,
+            started: false,
+            asked: 0,
+            answered: 0,
+            summed: false,
         };
         match self.spawned.get_mut(number) {
             Some(place) => *place = job,
@@ -176,6 +189,7 @@ impl Supervisor<'_> {
             match line.as_str() {
                 STARTED => {
                     let job = &mut self.spawned[number];
+                    job.started = true;
                     if let Some((rank, _)) = job.asker.take() {
                         let codes = std::mem::take(&mut job.codes);
                         self.reply(rank, format!("cmd=spawn_result rc=0{codes}"));
@@ -184,6 +198,15 @@ impl Supervisor<'_> {
                 FAILED => self.spawned[number].failed = true,
                 DISCONNECTED => self.spawned[number].disconnected = true,
                 _ => {
+                    if let Some(word) = line.strip_prefix(ANSWER) {
+                        self.hear_spawned_answer(number, word);
+                        continue;
+                    }
+                    if let Some(ended) = line.strip_prefix(SUMS).and_then(Ended::of_word) {
+                        self.spawned[number].summed = true;
+                        self.verdict.ended.add(&ended);
+                        continue;
+                    }
                     if let (Some(asker), Some(text)) = (
                         self.spawned[number].asker.take(),
                         line.strip_prefix(REFUSED),
@@ -215,6 +238,10 @@ impl Supervisor<'_> {
         let job = &mut self.spawned[number];
         job.running = false;
         job.socket = None;
+        if job.started && !job.summed {
+            self.verdict.ended.add_unknown();
+        }
+        let job = &self.spawned[number];
         let code = match life {
             Life::Exited(code) => code,
             Life::Killed(signal) => 128 + signal,
@@ -288,6 +315,43 @@ impl Supervisor<'_> {
         self.spawned.iter().any(|job| job.running)
     }
 
+    /// Asks the jobs that go on; how many.
+    pub(super) fn ask_spawned(&mut self, question: u8) -> u32 {
+        let mut count = 0;
+        for job in self.spawned.iter_mut().filter(|job| job.can_be_asked()) {
+            if let Some(socket) = &mut job.socket {
+                let _ = socket.write_all(&[question]);
+            }
+            job.asked += 1;
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether a job that was spawned goes on and cannot be asked.
+    pub(super) fn has_spawned_unasked(&self) -> bool {
+        let mut all = self.spawned.iter();
+        all.any(|job| job.running && !job.can_be_asked())
+    }
+
+    fn hear_spawned_answer(&mut self, number: usize, word: &str) {
+        let job = &mut self.spawned[number];
+        job.answered += 1;
+        let (is_last, spawner) = (job.answered == job.asked, job.spawner as u32);
+        if let (true, Some(answer)) = (is_last, OfJobs::of_word(word)) {
+            self.hear_jobs(spawner, answer);
+        }
+    }
+
+    /// In the mpiexec of a spawned job: answers that of its parents.
+    pub(super) fn tell_parents_mpiexec(&mut self, answer: &OfJobs) {
+        let line = format!("{ANSWER}{}\n", answer.word());
+        // An answer may be longer than what the socket has room for.
+        let _ = ioctl_fionbio(&self.front, false);
+        let _ = self.front.write_all(line.as_bytes());
+        let _ = ioctl_fionbio(&self.front, true);
+    }
+
     /// The processes of jobs that do not end with this one.
     pub(super) fn disconnected(&self) -> impl Iterator<Item = i32> {
         let on = self
@@ -319,9 +383,26 @@ impl Supervisor<'_> {
         {
             let _ = self.front.write_all(format!("{FAILED}\n").as_bytes());
         }
+        let mut ended = self.verdict.ended.clone();
+        match self.exchanged() {
+            Some(records) => ended.add(&Ended {
+                ids: vec![self.plan.job],
+                records,
+                is_unknown: false,
+            }),
+            None => ended.add_unknown(),
+        }
+        let sums = format!("{SUMS}{}\n", ended.word());
+        let _ = self.front.write_all(sums.as_bytes());
         let program = &self.plan.programs[0].shown;
         let text = format!("{program} has ended with exit code {code} before MPI_Init was done");
         tell_parents(&self.plan.preput, &text);
+    }
+}
+
+impl Spawned {
+    fn can_be_asked(&self) -> bool {
+        self.running && self.started && self.socket.is_some()
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::output::Kind;
 use super::rank::Stage;
+use super::verdict::family::{Ended, Family};
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
 use super::verdict::told::Asked;
@@ -61,6 +62,14 @@ pub struct Spawned {
     pub failed: bool,
     pub running: bool,
     pub sources: Vec<usize>,
+    /// The rank that has spawned it.
+    pub spawner: usize,
+    /// It was started, and can be asked what its ranks do: how often it was, and how often it has answered.
+    pub started: bool,
+    pub asked: u64,
+    pub answered: u64,
+    /// It has said of which jobs it was, and what they had sent, at its end.
+    pub summed: bool,
 }
 
 /// What the keeper knows of its own ranks.
@@ -124,9 +133,12 @@ pub struct Verdict {
     pub next: Option<Instant>,
     pub proof: Proof,
     pub partial: Partial,
+    /// The jobs that it is about, and what has ended of them.
+    pub family: Family,
+    pub ended: Ended,
     /// What the activity of each rank was that was said to be stuck.
     pub said: Option<Vec<Option<u64>>>,
-    /// Questions to the keepers so far, and the one that they have not all answered.
+    /// Questions to keepers and spawned jobs so far, and the one that they have not all answered.
     pub questions: u32,
     pub asked: Option<Asked>,
 }

@@ -1,8 +1,9 @@
 //! The verdict: says that the job is stuck once it is proved that no rank can go on, or that some ranks are (`docs/verdict.md`).
 //!
-//! The supervisor sweeps over the pages of all ranks of its host, and the root asks the keepers of the others (`hosts.rs`); `proof.rs` and `partial.rs`
-//! decide, `words.rs` says it. Invariant: of a rank of which anything is not known it is assumed that it may move.
+//! The supervisor sweeps over the pages of all ranks of its host, and the root asks the keepers of the others and the mpiexecs of jobs that were
+//! spawned (`hosts.rs`); `family.rs` puts together what they say, `proof.rs` and `partial.rs` decide, `words.rs` says it. Invariant: of a rank of which anything is not known it is assumed that it may move.
 
+pub mod family;
 mod hosts;
 #[cfg(test)]
 mod model;
@@ -16,6 +17,7 @@ use super::rank::{Life, Rank, Stage};
 use super::request::Deadlock;
 use super::sites;
 use super::supervisor::Supervisor;
+use family::{Family, Job};
 use oxmpi::os::process;
 use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
@@ -53,11 +55,7 @@ impl Supervisor<'_> {
         if !is_watched {
             return None;
         }
-        if self.has_spawned() {
-            self.verdict.forget();
-            return None;
-        }
-        if let Some(until) = self.awaits_hosts(now) {
+        if let Some(until) = self.awaits_answers(now) {
             return Some(until);
         }
         let next = *self.verdict.next.get_or_insert(now + IDLE_PERIOD);
@@ -66,23 +64,48 @@ impl Supervisor<'_> {
         }
         let here = self.sweep_here();
         let is_open = here.iter().any(|(_, seen)| *seen == Seen::Open);
-        if let (false, Some(until)) = (is_open, self.ask_for_sweep(&here, now)) {
-            return Some(until);
+        // Of several hosts all are judged, or none.
+        if is_open && self.tree.is_some() {
+            self.verdict.forget();
+            self.rest(now);
+            return self.verdict.next;
         }
-        self.swept(here.into_iter().map(|(_, seen)| seen).collect(), now);
-        self.verdict.next
+        match self.ask_for_sweep(here, now) {
+            Ok(until) => Some(until),
+            Err(answers) => {
+                self.answered(answers);
+                self.verdict.next
+            }
+        }
     }
 
-    /// A sweep over all ranks has found this.
-    fn swept(&mut self, all: Vec<Seen>, now: Instant) {
-        let proved = match self.verdict.proof.sweep(&all) {
-            true => Some(Proved {
-                set: vec![true; all.len()],
-                all,
-                is_part: false,
-            }),
-            false => self.prove_part(all, now),
-        };
+    /// This job, of whose ranks this was seen.
+    fn own_job(&self, ranks: Vec<(u32, Seen)>) -> Job {
+        Job {
+            id: self.plan.job,
+            program: self.plan.programs[0].shown.clone(),
+            spawner: None,
+            is_spread: self.tree.is_some(),
+            ranks: hosts::in_order(ranks, self.ranks.len()),
+            ended: self.verdict.ended.clone(),
+        }
+    }
+
+    /// Records of the ranks of this job, which has ended. `None`: they are not known here.
+    pub(super) fn exchanged(&self) -> Option<Records> {
+        let mut all = Records::default();
+        for rank in &self.ranks {
+            if rank.elsewhere.is_some() {
+                return None;
+            }
+            let page = &self.segment.rank(rank.seat).status;
+            all = all.and(records(&page.waits.read()?));
+        }
+        Some(all)
+    }
+
+    /// When the next sweep is.
+    fn rest(&mut self, now: Instant) {
         let has_begun = self.verdict.proof.has_begun() || self.verdict.partial.has_begun();
         let hosts = self.tree.as_ref().map_or(0, |tree| tree.keepers());
         let period = match has_begun {
@@ -90,6 +113,27 @@ impl Supervisor<'_> {
             false => IDLE_PERIOD * (1 + hosts / HOSTS),
         };
         self.verdict.next = Some(now + period);
+    }
+
+    /// A sweep over all ranks of the job, and of those that it has spawned, has found this.
+    fn swept(&mut self, jobs: Vec<Job>, now: Instant) {
+        let family = Family::of(&jobs);
+        if self.verdict.family != family {
+            self.verdict.forget();
+            self.verdict.family = family.clone();
+        }
+        let is_spread = jobs.iter().any(|job| job.is_spread);
+        let all = family.all(jobs);
+        let proved = match self.verdict.proof.sweep(&all) {
+            true => Some(Proved {
+                family,
+                set: vec![true; all.len()],
+                all,
+                is_part: false,
+            }),
+            false => self.prove_part((family, is_spread), all, now),
+        };
+        self.rest(now);
         let Some(proved) = proved else {
             return;
         };
@@ -99,13 +143,19 @@ impl Supervisor<'_> {
     }
 
     /// Whether some ranks are stuck while others go on. Only of one host, and not where calls can be ended by a revocation.
-    fn prove_part(&mut self, all: Vec<Seen>, now: Instant) -> Option<Proved> {
-        if self.tree.is_some() || self.survives() {
+    fn prove_part(
+        &mut self,
+        (family, is_spread): (Family, bool),
+        all: Vec<Seen>,
+        now: Instant,
+    ) -> Option<Proved> {
+        if is_spread || self.survives() {
             self.verdict.partial.forget();
             return None;
         }
         let set = self.verdict.partial.sweep(&all, now)?.to_vec();
         Some(Proved {
+            family,
             set,
             all,
             is_part: true,
@@ -137,7 +187,7 @@ impl Supervisor<'_> {
                 continue;
             };
             let seen = &mut all[at].1;
-            if any_open && !self.verdict.partial.is_judged(at) {
+            if any_open && !self.is_judged(at) {
                 if let Seen::Passive(passive) = seen {
                     passive.needs = None;
                 }
@@ -146,6 +196,11 @@ impl Supervisor<'_> {
             }
         }
         all
+    }
+
+    /// Whether more has to be known of a rank although others may move. The mpiexec of a spawned job does not know.
+    fn is_judged(&self, rank: usize) -> bool {
+        self.plan.is_spawned() || self.verdict.partial.is_judged(rank)
     }
 
     /// Whether ranks of other hosts were told what they would see of the end of a rank of their own.
@@ -176,6 +231,8 @@ impl Supervisor<'_> {
         let place = |stack: &Vec<sites::Places>| sites::of_program(stack).map(ToString::to_string);
         let mut places = stacks.iter().map(place).map(Option::unwrap_or_default);
         let tell = |(rank, view): &(&Rank, View)| ToldRank {
+            job: self.plan.job,
+            jobs: view.jobs.to_vec(),
             rank: rank.world as u32,
             activity: view.activity,
             is_traced: is_traced(rank, &self.segment),
@@ -201,10 +258,22 @@ impl Supervisor<'_> {
         }
         self.verdict.said = Some(state);
         let is_gone = |rank: &usize| matches!(proved.all[*rank], Seen::Gone(_));
-        let gone = (0..proved.all.len()).filter(|rank| is_gone(rank) && !proved.is_part);
-        let waits = told.into_iter().flat_map(|told| told.waits);
+        let gone = (0..proved.family.size()).filter(|rank| is_gone(rank) && !proved.is_part);
+        let waits = told.into_iter().flat_map(|told| {
+            let number = move |family: &Family, word| {
+                let number = family.number_on_page(told.job, &told.jobs, word)?;
+                Some(number as u32)
+            };
+            let waiting = move |wait| {
+                Waiting::of_told(wait, told.rank as usize, |word| {
+                    number(&proved.family, word)
+                })
+            };
+            told.waits.into_iter().filter_map(waiting)
+        });
         let stuck = Stuck {
-            waiting: waits.filter_map(Waiting::of_told).collect(),
+            waiting: waits.collect(),
+            family: proved.family.clone(),
             gone: gone.collect::<BTreeSet<usize>>(),
             is_part: proved.is_part,
         };
@@ -255,6 +324,17 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         records: records(&view),
         waits: waits.collect(),
         needs: needs(&view),
+        jobs: match view.jobs.iter().all(|job| *job == 0) {
+            true => Vec::new(),
+            false => view.jobs.to_vec(),
+        },
+        is_collective: view.waits.iter().any(|shown| {
+            !matches!(
+                shown.waits.wait.kind,
+                Kind::Receive | Kind::Send | Kind::Probe
+            )
+        }),
+        has_strangers: view.open,
     });
     (seen, Some(view))
 }
@@ -307,7 +387,7 @@ fn is_in_mpi(page: &Page) -> bool {
 
 /// Whether all threads that it shows wait, each for something within the job. With several threads in the library there may be more.
 fn is_passive(view: &View) -> bool {
-    if view.open || view.busy != 0 || view.waits.len() as u32 != view.waiting {
+    if view.busy != 0 || view.waits.len() as u32 != view.waiting {
         return false;
     }
     if view.waits.iter().any(|shown| shown.waits.wait.is_open()) {

@@ -69,6 +69,10 @@ struct World {
     last_of_host: usize,
     /// Tasks do not show.
     tasks_are_hidden: bool,
+    /// A process of a job that is none of the family: no sweep sees it.
+    stranger: Option<usize>,
+    /// What a process of a job that has ended had sent and handled is forgotten.
+    ended_are_forgotten: bool,
 }
 
 impl World {
@@ -189,7 +193,11 @@ impl World {
 
     fn seen(&self, rank: usize) -> Seen {
         let it = &self.all[rank];
+        if self.stranger == Some(rank) {
+            return Seen::Gone(Records::default());
+        }
         match (it.at < it.script.len(), it.waits) {
+            (false, _) if self.ended_are_forgotten => Seen::Gone(Records::default()),
             (false, _) => Seen::Gone(it.records),
             (true, false) => Seen::Open,
             (true, true) => Seen::Passive(Passive {
@@ -201,8 +209,22 @@ impl World {
                     checks: it.checks,
                 }],
                 needs: self.needs(it),
+                has_strangers: self.knows_stranger(it),
+                ..Passive::default()
             }),
         }
+    }
+
+    /// Whether it is connected to a process that no sweep sees.
+    fn knows_stranger(&self, it: &Process) -> bool {
+        let Some(stranger) = self.stranger else {
+            return false;
+        };
+        it.script.iter().any(|step| match *step {
+            Step::Send(other) | Step::Receive(other) => other == stranger,
+            Step::Task(from, to) => from == stranger || to == stranger,
+            Step::Compute(_) | Step::Timed(_) => false,
+        })
     }
 
     /// Whom it waits for; others may have a part in it while it has tasks.
@@ -283,7 +305,19 @@ fn world(seed: u64) -> World {
         timers_are_quiet: false,
         last_of_host,
         tasks_are_hidden: false,
+        stranger: None,
+        ended_are_forgotten: false,
     }
+}
+
+/// A job that is connected to one of another mpiexec, of which one process takes part.
+fn world_with_stranger(seed: u64) -> World {
+    let mut world = world(seed);
+    let stranger = world.random.below(SIZE);
+    let at = world.random.below(world.all[stranger].script.len() + 1);
+    world.all[stranger].script.insert(at, Step::Compute(200));
+    world.stranger = Some(stranger);
+    world
 }
 
 /// A job one of whose processes computes for long, at some time.
@@ -334,8 +368,11 @@ fn run_with(mut world: World, mut judge: impl FnMut(&[Seen]) -> Option<Vec<bool>
         if who == SIZE * pace {
             sweep.push(world.seen(sweep.len()));
             if sweep.len() == SIZE
-                && let Some(set) = judge(&std::mem::take(&mut sweep))
+                && let Some(mut set) = judge(&std::mem::take(&mut sweep))
             {
+                if let Some(stranger) = world.stranger {
+                    set[stranger] = false;
+                }
                 return match world.goes_on(&set) {
                     true => Came::FalseAlarm,
                     false => Came::Stuck,
@@ -385,6 +422,35 @@ fn no_part_that_goes_on_is_taken_for_stuck_and_many_are_found() {
     let [alarms, stuck, ..] = count(|seed| run_parts(world_of_parts(seed), ONE_LOOK, BOUNDS));
     assert_eq!(alarms, 0, "{stuck} stuck");
     assert!(stuck > SEEDS as usize / 100, "{stuck}");
+}
+
+#[test]
+fn a_job_that_strangers_may_wake_is_not_taken_for_stuck() {
+    let [alarms, stuck, ..] = count(|seed| run(world_with_stranger(seed), ONE_LOOK));
+    assert_eq!(alarms, 0, "{stuck} stuck");
+    assert!(stuck > SEEDS as usize / 1000, "{stuck}");
+    let [alarms, stuck, ..] = count(|seed| {
+        let mut world = world_with_stranger(seed);
+        // The stranger is seen by nobody, so it is in no part.
+        world.last_of_host = SIZE;
+        run_parts(world, ONE_LOOK, BOUNDS)
+    });
+    assert_eq!(alarms, 0, "{stuck} stuck");
+}
+
+#[test]
+fn strangers_must_be_known() {
+    let rules = Rules {
+        strangers: false,
+        ..ONE_LOOK
+    };
+    let is_wrong = |seed| run(world_with_stranger(seed), rules) == Came::FalseAlarm;
+    assert!((1..=SEEDS).any(is_wrong));
+}
+
+#[test]
+fn what_ended_processes_have_sent_must_count() {
+    assert!(is_wrong(ONE_LOOK, |world| world.ended_are_forgotten = true));
 }
 
 /// Whether a proof of a part that asks for less is wrong for some seed.

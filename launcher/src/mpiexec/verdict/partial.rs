@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 /// For how long ranks have not moved before they can be called stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Sums of records say nothing of some ranks.
+/// Sums of records say nothing of some ranks, and strangers are but some more of those that go on.
 const OF_PART: Rules = Rules {
     records: false,
+    strangers: false,
     ..RULES
 };
 
@@ -63,6 +64,7 @@ impl Partial {
             bounds,
             proof: Proof::by(Rules {
                 records: false,
+                strangers: false,
                 ..rules
             }),
             ..Partial::default()
@@ -168,6 +170,7 @@ mod tests {
                 checks: looks,
             }],
             needs: (!needs.is_empty()).then(|| needs.to_vec()),
+            ..Passive::default()
         })
     }
 

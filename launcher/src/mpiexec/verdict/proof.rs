@@ -27,8 +27,15 @@ pub struct Passive {
     pub activity: u64,
     pub records: Records,
     pub waits: Vec<Looks>,
-    /// Ranks one of which has to do something before this one can. `None`: any may be.
+    /// Processes one of which has to do something before this one can. `None`: any may be. As the page has them, until [`super::family`] has made
+    /// numbers in the family of them.
     pub needs: Option<Vec<u32>>,
+    /// Other jobs whose processes may end its waits, by their numbers on the page.
+    pub jobs: Vec<u64>,
+    /// Whether it waits in an operation that the death of a process that is not awaited may end.
+    pub is_collective: bool,
+    /// Processes that no sweep sees may end its waits, those that are not awaited by name.
+    pub has_strangers: bool,
 }
 
 /// A rank, as a sweep has found it.
@@ -41,6 +48,15 @@ pub enum Seen {
     Passive(Passive),
     /// Whatever it does, nothing depends on it.
     Apart,
+}
+
+impl Records {
+    pub fn and(self, other: Records) -> Records {
+        Records {
+            sent: self.sent.wrapping_add(other.sent),
+            handled: self.handled.wrapping_add(other.handled),
+        }
+    }
 }
 
 impl Seen {
@@ -83,6 +99,8 @@ pub struct Rules {
     pub activity: bool,
     /// Whether all records that were sent must have been handled.
     pub records: bool,
+    /// Whether sweeps must see all processes that may end waits.
+    pub strangers: bool,
 }
 
 pub const RULES: Rules = Rules {
@@ -92,6 +110,7 @@ pub const RULES: Rules = Rules {
     are_whole: true,
     activity: true,
     records: true,
+    strangers: true,
 };
 
 /// The sweeps so far.
@@ -130,7 +149,12 @@ impl Proof {
 
     /// The next sweep. True: nothing can move any more, proved.
     pub fn sweep(&mut self, all: &[Seen]) -> bool {
-        if all.is_empty() || all.contains(&Seen::Open) {
+        let may_move = |seen: &Seen| match seen {
+            Seen::Open => true,
+            Seen::Passive(passive) => passive.has_strangers && self.rules.strangers,
+            Seen::Gone(_) | Seen::Apart => false,
+        };
+        if all.is_empty() || all.iter().any(may_move) {
             self.forget();
             return false;
         }
@@ -222,7 +246,7 @@ mod tests {
                 looks,
                 checks,
             }],
-            needs: None,
+            ..Passive::default()
         })
     }
 
@@ -304,6 +328,21 @@ mod tests {
             ]
         };
         assert_eq!(prove(&[left(0), left(0), left(4)]), [false, false, true]);
+    }
+
+    #[test]
+    fn one_that_strangers_may_wake_is_no_proof() {
+        let stranger = |looks| {
+            let Seen::Passive(passive) = passive(5, looks, looks) else {
+                return Seen::Open;
+            };
+            Seen::Passive(Passive {
+                has_strangers: true,
+                ..passive
+            })
+        };
+        let at = |looks| [passive(1, looks, looks), stranger(looks)];
+        assert_eq!(prove(&[at(0), at(0), at(4)]), [false; 3]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is said of a job that is stuck: who waits in what, for whom, and which messages are there that nobody has asked for.
 
+use super::family::Family;
 use super::told::ToldWait;
 use oxmpi::transport::slots::{Message, View};
 use oxmpi::transport::waits::{Kind, Object, Wait, Whom};
@@ -35,7 +36,6 @@ impl Waiting {
     pub fn tell(&self) -> ToldWait {
         let message = |it: &Message| (it.source, it.tag, it.context, it.bytes);
         ToldWait {
-            rank: self.rank as u32,
             function: self.function.clone(),
             words: self.wait.to_words().to_vec(),
             name: self.wait.name.clone(),
@@ -44,9 +44,18 @@ impl Waiting {
         }
     }
 
-    /// `None`: nonsense.
-    pub fn of_told(told: ToldWait) -> Option<Waiting> {
+    /// That of a rank of a family, where `number` finds those of processes. `None`: nonsense.
+    pub fn of_told(
+        told: ToldWait,
+        rank: usize,
+        number: impl Fn(u32) -> Option<u32>,
+    ) -> Option<Waiting> {
         let words = told.words.try_into().ok()?;
+        let mut wait = Wait::of_words(&words, told.name);
+        if let Whom::Some(some) = &wait.whom {
+            let some: Option<Vec<u32>> = some.iter().map(|process| number(*process)).collect();
+            wait.whom = some.map_or(Whom::Any, |some| Whom::Some(some.into()));
+        }
         let message = |(source, tag, context, bytes)| Message {
             source,
             tag,
@@ -54,9 +63,9 @@ impl Waiting {
             bytes,
         };
         Some(Waiting {
-            rank: told.rank as usize,
+            rank,
             function: told.function,
-            wait: Wait::of_words(&words, told.name),
+            wait,
             messages: told.messages.into_iter().map(message).collect(),
             place: told.place,
         })
@@ -65,6 +74,7 @@ impl Waiting {
 
 /// All that wait and cannot go on.
 pub struct Stuck {
+    pub family: Family,
     pub waiting: Vec<Waiting>,
     /// Those that have ended.
     pub gone: BTreeSet<usize>,
@@ -76,7 +86,15 @@ impl Stuck {
     /// Several lines.
     pub fn text(&self) -> String {
         let mut text = match self.is_part {
-            false => "mpiexec: the job is stuck: no rank can go on (proved: every rank waits, and nothing is under way)\n".to_owned(),
+            false => {
+                let others = match self.family.has_spawned() {
+                    true => ", with what it has spawned",
+                    false => "",
+                };
+                format!(
+                    "mpiexec: the job is stuck{others}: no rank can go on (proved: every rank waits, and nothing is under way)\n"
+                )
+            }
             true => self.part(),
         };
         let mut add = |lines: Vec<String>| {
@@ -88,6 +106,7 @@ impl Stuck {
                 let _ = writeln!(text, "  and {more} more lines like these");
             }
         };
+        add(self.family.legend());
         add(self.groups());
         add(self.why().into_iter().collect());
         add(self.unexpected());
@@ -103,11 +122,19 @@ impl Stuck {
         };
         format!(
             "mpiexec: {} {verb} stuck, whatever the others do (proved: {why}; only the end of the job or MPIX_Comm_revoke ends that)\n",
-            named(&ranks)
+            self.named(&ranks)
         )
     }
 
-    /// Ranks that wait alike, in a line.
+    fn named(&self, ranks: &BTreeSet<usize>) -> String {
+        self.family.named(ranks.iter().copied())
+    }
+
+    fn name(&self, rank: usize) -> String {
+        self.family.named([rank])
+    }
+
+    /// Ranks of a job that wait alike, in a line: each job has names of its own for communicators.
     fn groups(&self) -> Vec<String> {
         let mut groups: Vec<([String; 2], BTreeSet<usize>)> = Vec::new();
         for waiting in &self.waiting {
@@ -115,7 +142,12 @@ impl Stuck {
                 described(&waiting.function, &waiting.wait),
                 waiting.place.clone(),
             ];
-            match groups.iter_mut().find(|(other, _)| *other == what) {
+            let job = |rank| self.family.job_of(rank);
+            let is_alike = |(other, ranks): &&mut ([String; 2], BTreeSet<usize>)| {
+                let first = ranks.first().copied();
+                *other == what && first.map(job) == Some(job(waiting.rank))
+            };
+            match groups.iter_mut().find(is_alike) {
                 Some((_, ranks)) => {
                     ranks.insert(waiting.rank);
                 }
@@ -127,7 +159,7 @@ impl Stuck {
         }
         let lines: Vec<[String; 3]> = groups
             .into_iter()
-            .map(|([what, place], ranks)| [format!("{}:", named(&ranks)), what, place])
+            .map(|([what, place], ranks)| [format!("{}:", self.named(&ranks)), what, place])
             .collect();
         let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max();
         let widths = [0, 1].map(|at| width(at).unwrap_or(0));
@@ -168,11 +200,11 @@ impl Stuck {
         if let Some(circle) = circles.min_by_key(Vec::len) {
             let first = circle[0];
             if circle.len() == 1 {
-                return Some(format!("rank {first} waits for itself"));
+                return Some(format!("{} waits for itself", self.name(first)));
             }
-            let mut line = format!("rank {first}");
+            let mut line = self.name(first);
             for rank in circle.iter().skip(1).chain([&first]) {
-                let _ = write!(line, " waits for rank {rank}, which");
+                let _ = write!(line, " waits for {}, which", self.name(*rank));
             }
             let end = line.len() - ", which".len();
             line.truncate(end);
@@ -199,8 +231,8 @@ impl Stuck {
                     (false, Some(function)) => format!("waits in {function}"),
                     (false, None) => "wait elsewhere".to_owned(),
                 };
-                let (rank, missing) = (waiting.rank, named(&missing));
-                return Some(format!("rank {rank} waits for {missing}, which {verb}"));
+                let (rank, missing) = (self.name(waiting.rank), self.named(&missing));
+                return Some(format!("{rank} waits for {missing}, which {verb}"));
             }
         }
         None
@@ -225,9 +257,9 @@ impl Stuck {
                     bytes,
                 } = *message;
                 let title = self.title_of(context);
-                let rank = waiting.rank;
+                let rank = self.name(waiting.rank);
                 let line = format!(
-                    "rank {rank} has a message that no receive asks for: from {source}, tag {tag}, {title} ({bytes} bytes)"
+                    "{rank} has a message that no receive asks for: from {source}, tag {tag}, {title} ({bytes} bytes)"
                 );
                 if !lines.contains(&line) {
                     lines.push(line);
@@ -274,25 +306,6 @@ fn circle(awaited: &BTreeMap<usize, BTreeSet<usize>>, first: usize) -> Option<Ve
         }
     }
     None
-}
-
-/// "rank 3", "ranks 0, 2-5".
-fn named(ranks: &BTreeSet<usize>) -> String {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for rank in ranks {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == *rank => *last = *rank,
-            _ => ranges.push((*rank, *rank)),
-        }
-    }
-    let range = |(first, last): &(usize, usize)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}-{last}"),
-    };
-    let ranges: Vec<String> = ranges.iter().map(range).collect();
-    let word = if ranks.len() == 1 { "rank" } else { "ranks" };
-    format!("{word} {}", ranges.join(", "))
 }
 
 /// What the object of a wait is called.
@@ -373,6 +386,7 @@ mod tests {
         let waiting =
             all.filter_map(|(rank, view)| Some(Waiting::of(rank, view.as_ref()?, &mut places)));
         Stuck {
+            family: Family::of_one(views.len()),
             waiting: waiting.flatten().collect(),
             gone: (0..views.len())
                 .filter(|rank| views[*rank].is_none())
@@ -466,9 +480,9 @@ mod tests {
         let waiting = stuck
             .waiting
             .iter()
-            .map(Waiting::tell)
-            .map(Waiting::of_told);
+            .map(|waiting| Waiting::of_told(waiting.tell(), waiting.rank, Some));
         let again = Stuck {
+            family: Family::of_one(3),
             waiting: waiting.collect::<Option<_>>().unwrap(),
             gone: BTreeSet::new(),
             is_part: true,
@@ -530,7 +544,7 @@ mod tests {
 
     #[test]
     fn ranks_are_named_in_ranges() {
-        let set = |ranks: &[usize]| named(&ranks.iter().copied().collect());
+        let set = |ranks: &[usize]| Family::of_one(9).named(ranks.iter().copied());
         assert_eq!(set(&[3]), "rank 3");
         assert_eq!(set(&[0, 2, 3, 4, 7, 8]), "ranks 0, 2-4, 7, 8");
     }
