@@ -35,6 +35,8 @@ pub const PART: &str = "-spawned-job";
 const STARTED: &str = "started";
 const REFUSED: &str = "refused ";
 const FAILED: &str = "failed";
+/// Nobody has survived, and the code is that of a death.
+const DIED_OUT: &str = "died out";
 const DISCONNECTED: &str = "disconnected";
 /// The error code of a process that was not started.
 const MPI_ERR_SPAWN: &str = "42";
@@ -112,6 +114,7 @@ impl Supervisor<'_> {
             connected: false,
             disconnected: false,
             failed: false,
+            died_out: false,
             running: true,
             sources,
         };
@@ -182,6 +185,7 @@ impl Supervisor<'_> {
                     }
                 }
                 FAILED => self.spawned[number].failed = true,
+                DIED_OUT => self.spawned[number].died_out = true,
                 DISCONNECTED => self.spawned[number].disconnected = true,
                 _ => {
                     if let (Some(asker), Some(text)) = (
@@ -224,6 +228,7 @@ impl Supervisor<'_> {
         // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
         let ended_by_rank = matches!(life, Life::Exited(_)) && goes_on;
         let failed = job.failed || code > 128 && !ended_by_rank;
+        let died_out = job.died_out && goes_on;
         if self.ending.is_some() {
             return;
         }
@@ -238,7 +243,10 @@ impl Supervisor<'_> {
             ));
             self.fail(code, Cause::Failure);
         } else if code == 0 {
-            // All is well, or nothing of this job's.
+            self.is_outlived |= connected;
+        } else if connected && died_out {
+            // The survivors are elsewhere.
+            self.deaths.get_or_insert(code);
         } else if connected {
             self.code.get_or_insert(code);
         } else if self.spawned[number].disconnected {
@@ -318,6 +326,8 @@ impl Supervisor<'_> {
             .is_some_and(|it| it.cause != Cause::Leftovers)
         {
             let _ = self.front.write_all(format!("{FAILED}\n").as_bytes());
+        } else if self.has_died_out() {
+            let _ = self.front.write_all(format!("{DIED_OUT}\n").as_bytes());
         }
         let program = &self.plan.programs[0].shown;
         let text = format!("{program} has ended with exit code {code} before MPI_Init was done");
