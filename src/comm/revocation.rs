@@ -9,7 +9,7 @@
 //! still on its way, no message and no word, is ever taken for that of another communicator.
 
 use super::agreements::news_key;
-use super::{Comm, TABLE, for_each, for_each_freed, me};
+use super::{Comm, TABLE, error_range, for_each, for_each_freed, me};
 use crate::connections;
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
@@ -69,7 +69,7 @@ impl Comm {
     }
 
     /// Revokes it in this process, and has others know. They may know already.
-    fn set_revoked(&'static self) {
+    pub(super) fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
         if self.revoked.swap(true, Ordering::AcqRel) {
@@ -178,13 +178,14 @@ pub fn look() {
             }
         });
     }
+    error_range::look();
     if ANY.load(Ordering::Relaxed) {
         pass_on_after_deaths();
     }
 }
 
 /// A communicator that is not known to be revoked, also one that was freed while operations on it are under way.
-fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
+pub(super) fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     let mut found = None;
     let mut look_at = |comm: &'static Comm| {
         if found.is_none() && !comm.is_revoked() && is(comm) {
