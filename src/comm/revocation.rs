@@ -72,6 +72,11 @@ impl Comm {
     pub(super) fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
+        self.take_revoked(is_told);
+    }
+
+    /// Revokes it in this process, and has those elsewhere know. `is_told`: all of this node have been told.
+    fn take_revoked(&'static self, is_told: bool) {
         if self.revoked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -86,6 +91,9 @@ impl Comm {
         deaths::found();
         tasks::check_at_once();
         engine::wake_own_threads();
+        if let (Some(desks), Some(key)) = (transport::desks(), news_key(self)) {
+            desks.know(&key);
+        }
     }
 
     /// False: there is no memory for it.
@@ -173,7 +181,7 @@ pub fn look() {
                     comm.has_context(key.contexts.0) && news_key(comm).as_ref() == Some(&key)
                 };
                 if let Some(comm) = find(is_its) {
-                    comm.set_revoked();
+                    comm.take_revoked(true);
                 }
             }
         });
