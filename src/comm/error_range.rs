@@ -1,9 +1,8 @@
 //! Which deaths revoke a communicator: its hint `mpi_error_range` (`docs/failures.md`).
 //!
-//! Invariant: one with another range than the default is revoked in each process at the latest when that looks for deaths and knows of one in
-//! the range. Programs that have no such communicator pay one load a look.
+//! Invariant: one with another range than the default is revoked in each process at the latest when that looks for revocations
+//! ([`super::revocation::look`]) and knows of a death in the range. Programs that have no such communicator pay one load a look.
 
-use super::revocation::{self, find};
 use super::{Comm, PENDING};
 use crate::engine::failures;
 use crate::sync::{AtomicBool, Ordering};
@@ -35,44 +34,31 @@ impl ErrorRange {
 /// Some communicator has another range than the default.
 static ANY: AtomicBool = AtomicBool::new(false);
 
+/// The processes whose deaths revoke communicators; none if no communicator wants that.
+#[inline]
+pub(super) fn deaths() -> Vec<u32> {
+    match ANY.load(Ordering::Relaxed) {
+        true => failures::known(),
+        false => Vec::new(),
+    }
+}
+
 impl Comm {
-    /// Has deaths of a range revoke it, also those that are known.
+    /// Has deaths of a range revoke it, also those that are known, from the next look on.
     pub fn set_error_range(&self, range: ErrorRange) {
         self.error_range.store(range as u32, Ordering::Relaxed);
         if range != ErrorRange::Local {
             ANY.store(true, Ordering::Relaxed);
-            revocation::look();
         }
     }
 
-    /// Whether a known death revokes it.
-    pub(super) fn has_death_in_range(&self, known: &[u32]) -> bool {
-        match self.error_range.load(Ordering::Relaxed) {
-            group if group == ErrorRange::Group as u32 => {
-                self.processes().any(|process| known.contains(&process))
-            }
-            range => range == ErrorRange::Universe as u32 && !known.is_empty(),
-        }
-    }
-}
-
-/// Revokes the communicators in whose range somebody has died.
-#[inline]
-pub(super) fn look() {
-    if ANY.load(Ordering::Relaxed) {
-        look_at_deaths();
-    }
-}
-
-#[cold]
-fn look_at_deaths() {
-    let known = failures::known();
-    if known.is_empty() {
-        return;
-    }
-    // One that is not complete has no place yet where others are told.
-    let is_hit = |comm: &Comm| comm.context() != PENDING && comm.has_death_in_range(&known);
-    while let Some(comm) = find(is_hit) {
-        comm.set_revoked();
+    /// Whether one of these deaths revokes it. Not before it is complete: it has no place yet where others are told.
+    pub(super) fn has_in_range(&self, deaths: &[u32]) -> bool {
+        let range = self.error_range.load(Ordering::Relaxed);
+        let is_group = range == ErrorRange::Group as u32;
+        let is_universe = range == ErrorRange::Universe as u32;
+        self.context() != PENDING
+            && (is_universe && !deaths.is_empty()
+                || is_group && self.processes().any(|process| deaths.contains(&process)))
     }
 }

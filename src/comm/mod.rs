@@ -193,7 +193,7 @@ impl Comm {
         }
         self.tell(Event::CommunicatorCreated);
         self.find_early_revocation();
-        error_range::look();
+        revocation::look();
     }
 
     /// Tells of its birth or end.

@@ -69,7 +69,7 @@ impl Comm {
     }
 
     /// Revokes it in this process, and has others know. They may know already.
-    pub(super) fn set_revoked(&'static self) {
+    fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
         self.take_revoked(is_told);
@@ -186,14 +186,14 @@ pub fn look() {
             }
         });
     }
-    error_range::look();
+    revoke_after_deaths();
     if ANY.load(Ordering::Relaxed) {
         pass_on_after_deaths();
     }
 }
 
 /// A communicator that is not known to be revoked, also one that was freed while operations on it are under way.
-pub(super) fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
+fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     let mut found = None;
     let mut look_at = |comm: &'static Comm| {
         if found.is_none() && !comm.is_revoked() && is(comm) {
@@ -203,6 +203,16 @@ pub(super) fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     for_each(|_, comm| look_at(comm));
     for_each_freed(look_at);
     found
+}
+
+/// Revokes those in whose range somebody has died.
+fn revoke_after_deaths() {
+    let deaths = error_range::deaths();
+    if !deaths.is_empty() {
+        while let Some(comm) = find(|comm| comm.has_in_range(&deaths)) {
+            comm.set_revoked();
+        }
+    }
 }
 
 /// Those who have died may have been to pass it on.

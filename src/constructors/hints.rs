@@ -7,7 +7,7 @@
 use super::both_groups::BothGroups;
 use super::exchange::everywhere;
 use crate::coll::{CollContext, block_on};
-use crate::comm::{self, Comm, ErrorRange, Members};
+use crate::comm::{self, Comm, ErrorRange, Members, revocation};
 use crate::context_id::offer::{bytes, words};
 use crate::error::Result;
 use crate::info::{Info, kinds};
@@ -140,6 +140,7 @@ fn keep(comm: &Comm, new: &Info, may_change: impl Fn(&str) -> bool) -> Result<()
     let range = hints.get(ERROR_RANGE)?.and_then(ErrorRange::named);
     drop(hints);
     comm.set_error_range(range.unwrap_or_default());
+    revocation::look();
     Ok(())
 }
 
