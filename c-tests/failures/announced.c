@@ -83,6 +83,45 @@ static int in_replace(MPI_Comm comm)
     return MPI_Sendrecv_replace(buffer, BYTES, MPI_CHAR, 1, 5, 1, 6, comm, MPI_STATUS_IGNORE);
 }
 
+/* One that was to be cancelled, which takes the receiver's word. */
+static int in_cancel(MPI_Comm comm)
+{
+    MPI_Request request;
+    int code = MPI_Issend(buffer, BYTES, MPI_CHAR, 1, 5, comm, &request);
+    if (code)
+        return code;
+    MPI(MPI_Cancel(&request));
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(request == MPI_REQUEST_NULL);
+    return code;
+}
+
+/* The same where the message has not left whole, and the program polls. */
+static int in_cancel_many(MPI_Comm comm)
+{
+    enum { MANY = 400 };
+    MPI_Request requests[MANY];
+    MPI_Status statuses[MANY];
+    int count = 0, flag = 0, code = MPI_SUCCESS;
+    while (count < MANY && !code) {
+        code = MPI_Isend(buffer, FEW, MPI_CHAR, 1, 5, comm, &requests[count]);
+        count += !code;
+    }
+    for (int i = count - 1; i >= 0; i -= 3)
+        MPI(MPI_Cancel(&requests[i]));
+    int all = MPI_SUCCESS;
+    while (!all && !flag)
+        all = MPI_Testall(count, requests, &flag, statuses);
+    if (all == MPI_SUCCESS)
+        return code;
+    for (int i = 0; i < count; i++) {
+        CHECK(requests[i] == MPI_REQUEST_NULL);
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS)
+            code = statuses[i].MPI_ERROR;
+    }
+    return code;
+}
+
 /* So many that the receiver's memory is full. */
 static int in_many(MPI_Comm comm)
 {
@@ -122,7 +161,7 @@ static void receive_late(MPI_Comm comm)
 static const struct {
     const char *name;
     int (*in)(MPI_Comm);
-} calls[] = {CALL(isend), CALL(ssend), CALL(test), CALL(strided), CALL(start), CALL(sendrecv), CALL(replace), CALL(many)};
+} calls[] = {CALL(isend), CALL(ssend), CALL(test), CALL(strided), CALL(start), CALL(sendrecv), CALL(replace), CALL(cancel), CALL(cancel_many), CALL(many)};
 
 /* Messages of the two on another communicator are those that were sent. */
 static void check_talk(int round)

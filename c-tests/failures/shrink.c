@@ -50,10 +50,28 @@ static void both_forms(MPI_Comm comm)
     }
 }
 
+/* More that live at one time than ids are offered with an agreement; on one rank some are taken besides. */
+static void many(MPI_Comm comm)
+{
+    enum { MANY = 70, MORE = 300 };
+    static MPI_Comm all[MANY], more[MORE];
+    for (int i = 0; i < MORE && rank == 0; i++)
+        MPI(MPI_Comm_dup(MPI_COMM_SELF, &more[i]));
+    for (int i = 0; i < MANY; i++)
+        MPI(MPIX_Comm_shrink(i % 3 == 2 ? all[i - 1] : comm, &all[i]));
+    for (int i = 0; i < MANY; i++)
+        check_like(comm, all[i]);
+    for (int i = 0; i < MANY; i++)
+        MPI(MPI_Comm_free(&all[i]));
+    for (int i = 0; i < MORE && rank == 0; i++)
+        MPI(MPI_Comm_free(&more[i]));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm other;
     start(&argc, &argv);
+    many(MPI_COMM_WORLD);
     both_forms(MPI_COMM_WORLD);
     both_forms(MPI_COMM_SELF);
     int periods = 1;

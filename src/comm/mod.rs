@@ -6,6 +6,7 @@
 mod agreements;
 mod calls;
 mod engines;
+mod error_range;
 mod failures;
 mod members;
 mod nodes;
@@ -35,6 +36,7 @@ use agreements::Agreements;
 pub use agreements::AtDesk;
 pub use engines::engines_offered_by;
 use engines::mapping_of;
+pub use error_range::ErrorRange;
 pub use members::Members;
 pub use nodes::{Nodes, Ranks, some};
 use once_cell::race::OnceBox;
@@ -139,6 +141,8 @@ pub struct Comm {
     acknowledged: AtomicU32,
     /// See [`Comm::is_revoked`].
     revoked: AtomicBool,
+    /// See [`Comm::set_error_range`].
+    error_range: AtomicU32,
     /// See [`Comm::end`].
     is_over: AtomicBool,
     /// Found out when it is first asked for; in a job of one node it never is.
@@ -189,6 +193,7 @@ impl Comm {
         }
         self.tell(Event::CommunicatorCreated);
         self.find_early_revocation();
+        revocation::look();
     }
 
     /// Tells of its birth or end.
@@ -423,6 +428,7 @@ impl Comm {
             lost: AtomicU32::new(NOBODY),
             acknowledged: AtomicU32::new(0),
             revoked: AtomicBool::new(false),
+            error_range: AtomicU32::new(ErrorRange::Local as u32),
             is_over: AtomicBool::new(false),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),

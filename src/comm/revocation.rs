@@ -9,7 +9,7 @@
 //! still on its way, no message and no word, is ever taken for that of another communicator.
 
 use super::agreements::news_key;
-use super::{Comm, TABLE, for_each, for_each_freed, me};
+use super::{Comm, TABLE, error_range, for_each, for_each_freed, me};
 use crate::connections;
 use crate::engine::losses::{self, REVOKED};
 use crate::engine::revoked::{self, Word};
@@ -72,6 +72,11 @@ impl Comm {
     fn set_revoked(&'static self) {
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
+        self.take_revoked(is_told);
+    }
+
+    /// Revokes it in this process, and has those elsewhere know. `is_told`: all of this node have been told.
+    fn take_revoked(&'static self, is_told: bool) {
         if self.revoked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -86,6 +91,9 @@ impl Comm {
         deaths::found();
         tasks::check_at_once();
         engine::wake_own_threads();
+        if let (Some(desks), Some(key)) = (transport::desks(), news_key(self)) {
+            desks.know(&key);
+        }
     }
 
     /// False: there is no memory for it.
@@ -173,11 +181,12 @@ pub fn look() {
                     comm.has_context(key.contexts.0) && news_key(comm).as_ref() == Some(&key)
                 };
                 if let Some(comm) = find(is_its) {
-                    comm.set_revoked();
+                    comm.take_revoked(true);
                 }
             }
         });
     }
+    revoke_after_deaths();
     if ANY.load(Ordering::Relaxed) {
         pass_on_after_deaths();
     }
@@ -194,6 +203,16 @@ fn find(is: impl Fn(&Comm) -> bool) -> Option<&'static Comm> {
     for_each(|_, comm| look_at(comm));
     for_each_freed(look_at);
     found
+}
+
+/// Revokes those in whose range somebody has died.
+fn revoke_after_deaths() {
+    let deaths = error_range::deaths();
+    if !deaths.is_empty() {
+        while let Some(comm) = find(|comm| comm.has_in_range(&deaths)) {
+            comm.set_revoked();
+        }
+    }
 }
 
 /// Those who have died may have been to pass it on.

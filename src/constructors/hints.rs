@@ -7,7 +7,7 @@
 use super::both_groups::BothGroups;
 use super::exchange::everywhere;
 use crate::coll::{CollContext, block_on};
-use crate::comm::{self, Comm, Members};
+use crate::comm::{self, Comm, ErrorRange, Members, revocation};
 use crate::context_id::offer::{bytes, words};
 use crate::error::Result;
 use crate::info::{Info, kinds};
@@ -119,18 +119,28 @@ const KNOWN: [&str; 5] = [
     "mpi_assert_strict_persistent_collective_ordering",
 ];
 
+/// Which deaths revoke the communicator, and on which members an error of an operation is one: the library has the default of that one only.
+const ERROR_RANGE: &str = "mpi_error_range";
+const ERROR_UNIFORM: &str = "mpi_error_uniform";
+const LOCAL: &str = "local";
+
 /// Sets hints of a communicator; those that are not known, or have no valid value, are passed over.
 fn keep(comm: &Comm, new: &Info, may_change: impl Fn(&str) -> bool) -> Result<()> {
     let mut hints = comm.info.lock();
     for (key, value) in new.entries() {
         let is_valid = match key {
             kinds::PROMISE => kinds::are_supported(value),
+            ERROR_RANGE => ErrorRange::named(value).is_some(),
             key => KNOWN.contains(&key) && matches!(value, "true" | "false"),
         };
         if is_valid && may_change(key) {
             hints.set(key, value)?;
         }
     }
+    let range = hints.get(ERROR_RANGE)?.and_then(ErrorRange::named);
+    drop(hints);
+    comm.set_error_range(range.unwrap_or_default());
+    revocation::look();
     Ok(())
 }
 
@@ -154,6 +164,8 @@ pub fn in_use(comm: &Comm) -> Result<Info> {
     for key in KNOWN {
         used.set(key, hints.get(key)?.unwrap_or("false"))?;
     }
+    used.set(ERROR_RANGE, hints.get(ERROR_RANGE)?.unwrap_or(LOCAL))?;
+    used.set(ERROR_UNIFORM, LOCAL)?;
     if let Some(value) = hints.get(kinds::PROMISE)? {
         used.set(kinds::PROMISE, value)?;
     }

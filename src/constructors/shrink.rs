@@ -8,7 +8,8 @@ use super::dup::or_release;
 use crate::agree::{Agreed, Turn};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
-use crate::context_id::Creation;
+use crate::context_id::handful::{self, Handful};
+use crate::context_id::{self, Creation};
 use crate::engine::{self, losses};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
@@ -22,6 +23,9 @@ const FUNCTION: &str = "MPIX_Comm_shrink";
 const MADE: u32 = 1;
 /// And: the loss of a process is the only error that it has had.
 const GOES_ON: u32 = 2;
+/// Behind these the ids that it offers for the first attempt.
+const IDS: u32 = 2;
+const _: () = assert!(handful::BITS + IDS == u32::BITS);
 
 /// Tags that no program has, and no other creation: -1 is MPI_ANY_TAG, -2 that of creations over both groups. Agreements have those below.
 fn tag_of(round: u32) -> i32 {
@@ -65,16 +69,42 @@ impl Survivors {
         (&self.local, &self.remote) == (&other.local, &other.remote)
     }
 
-    /// Makes a communicator of them. Others may have none where one has died.
-    async fn make(&self, turn: &Turn, round: u32) -> Result<&'static Comm> {
-        let (comm, tag) = (turn.comm(), tag_of(round));
+    /// Makes a communicator of them, with the ids that all have agreed on, if any. Others may have none where one has died.
+    async fn make(&self, turn: &Turn, round: u32, ids: Option<Ids>) -> Result<&'static Comm> {
+        let comm = turn.comm();
         let group = Arc::new(Group::new(self.local.clone()));
         let Some(rank) = group.rank_of(me()) else {
+            if let Some(ids) = ids {
+                context_id::release(ids.receive);
+            }
             return fail!(Class::Other, "the others take this process for dead");
         };
         let members = Members::of(group.clone(), job());
+        let ids = match ids {
+            Some(ids) => ids,
+            None => {
+                self.agree_on_ids(turn, round, (group, &members, rank))
+                    .await?
+            }
+        };
+        let remote = self.remote.clone().map(Group::new);
+        let parts = Parts {
+            remote: remote.map(|group| Members::of(Arc::new(group), job())),
+            ..ids.parts(rank, members, Made::of(Maker::Shrink, comm))
+        };
+        or_release(comm::add(parts, comm.errhandler.copy()), ids)
+    }
+
+    /// By messages among them; each group has an id of its own.
+    async fn agree_on_ids(
+        &self,
+        turn: &Turn,
+        round: u32,
+        (group, members, rank): (Arc<Group>, &Members, i32),
+    ) -> Result<Ids> {
+        let (comm, tag) = (turn.comm(), tag_of(round));
         let both = BothGroups {
-            local: CollContext::within(comm, &members, rank, tag, FUNCTION).of_living(),
+            local: CollContext::within(comm, members, rank, tag, FUNCTION).of_living(),
             inter: self.remote.as_ref().map(|_| InterContext {
                 coll: CollContext::to_remote(comm, FUNCTION)
                     .of_living()
@@ -87,13 +117,7 @@ impl Survivors {
             true => both.task(tag),
             false => both,
         };
-        let ids: Ids = both.ids(Creation::group(comm, group, tag)).await?;
-        let remote = self.remote.clone().map(Group::new);
-        let parts = Parts {
-            remote: remote.map(|group| Members::of(Arc::new(group), job())),
-            ..ids.parts(rank, members.clone(), Made::of(Maker::Shrink, comm))
-        };
-        or_release(comm::add(parts, comm.errhandler.copy()), ids)
+        both.ids(Creation::group(comm, group, tag)).await
     }
 }
 
@@ -103,7 +127,12 @@ impl Survivors {
 /// intercommunicator.
 pub async fn shrink(turn: Turn, right: Result<()>) -> Result<&'static Comm> {
     let comm = turn.comm();
-    let (mut agreed, _) = agree(&turn, right.map(|()| None)).await?;
+    // Each group of an intercommunicator has an id of its own.
+    let handful = (right.is_ok() && !comm.is_inter()).then(|| Handful::of(comm));
+    let offered = handful.as_ref().map_or(0, Handful::bits);
+    let (mut agreed, _) = agree(&turn, right.map(|()| None), offered).await?;
+    let id = handful.and_then(|handful| handful.settle(agreed.all >> IDS));
+    let mut ids = id.map(Ids::one);
     loop {
         let survivors = Survivors::of(comm, &agreed);
         if let Some(process) = agreed.absent.first()
@@ -111,8 +140,8 @@ pub async fn shrink(turn: Turn, right: Result<()>) -> Result<&'static Comm> {
         {
             return Err(losses::absent(*process).context("nobody is left of a group"));
         }
-        let made = survivors.make(&turn, agreed.round).await;
-        let (now, new) = agree(&turn, made.map(Some)).await?;
+        let made = survivors.make(&turn, agreed.round, ids.take()).await;
+        let (now, new) = agree(&turn, made.map(Some), 0).await?;
         let is_good = now.all & MADE != 0 && survivors.are(&Survivors::of(comm, &now));
         match new {
             Some(new) if is_good => return Ok(new),
@@ -123,12 +152,13 @@ pub async fn shrink(turn: Turn, right: Result<()>) -> Result<&'static Comm> {
     }
 }
 
-/// Agrees on who is left, and tells what has come of the last attempt; `None`: there was none, or one has died in it.
+/// Agrees on who is left, and tells what has come of the last attempt; `None`: there was none, or one has died in it. `offered`: ids for the next one.
 ///
 /// Errors, on all members: the own one, or that of another one, if that is not the loss of a process.
 async fn agree(
     turn: &Turn,
     last: Result<Option<&'static Comm>>,
+    offered: u32,
 ) -> Result<(Agreed, Option<&'static Comm>)> {
     let flag = match &last {
         Ok(_) => MADE | GOES_ON,
@@ -136,7 +166,7 @@ async fn agree(
         Err(_) => 0,
     };
     let dead = turn.marked(engine::has_died);
-    let agreed = turn.agree(flag, &dead).await;
+    let agreed = turn.agree(flag | offered << IDS, &dead).await;
     match last {
         Err(error) if flag == 0 => return Err(error),
         last if agreed.all & GOES_ON != 0 => return Ok((agreed, last.ok().flatten())),

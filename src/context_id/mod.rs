@@ -7,6 +7,7 @@
 pub mod agreement;
 mod allocate;
 mod creation;
+pub mod handful;
 #[cfg(test)]
 mod models;
 pub mod offer;

@@ -115,7 +115,7 @@ impl Engine {
         }
     }
 
-    /// The CTS of a marked send has come: it is no longer to be asked for.
+    /// The CTS of a marked send has come, or nobody waits for it: it is no longer to be asked for.
     #[cold]
     pub(super) fn is_answered(&mut self, process: usize, index: Index) {
         let asks = |what: &Outgoing| matches!(what, Outgoing::Cancel(sender) if *sender == index);

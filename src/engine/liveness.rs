@@ -414,8 +414,11 @@ impl Engine {
         self.give_up_offer(index);
         let request = self.requests.at(index);
         let kind = request.kind;
-        request.error = Some(error);
+        let partner = request.extra.as_ref().and_then(|extra| extra.partner);
         request.answer = Answer::NotWanted;
+        // Of the send of an exchange the receive tells.
+        let teller = self.requests.at(partner.unwrap_or(index));
+        teller.error.get_or_insert(error);
         if kind != Kind::Receive {
             self.unqueue(index);
             self.complete(index);

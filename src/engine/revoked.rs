@@ -194,7 +194,8 @@ impl Engine {
     /// for it, or there is no memory for the copy.
     fn stands_in(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
-        let awaits = request.answer == Answer::Awaited;
+        let is_marked = request.answer == Answer::Marked;
+        let awaits = is_marked || request.answer == Answer::Awaited;
         if !awaits && request.answer != Answer::NotWanted {
             return false;
         }
@@ -206,7 +207,12 @@ impl Engine {
         };
         let mut copy = copy.into_boxed_slice();
         request.buffer.read(0, &mut copy);
-        let (answer, protocol, process) = (request.answer, request.protocol, request.process);
+        // Nobody asks for its cancellation any more; the answer to a CANCEL that has left is one like another.
+        let answer = match is_marked {
+            true => Answer::Awaited,
+            false => request.answer,
+        };
+        let (protocol, process) = (request.protocol, request.process);
         let stand_in = Request {
             detached: true,
             moved: request.moved,
@@ -239,6 +245,9 @@ impl Engine {
             ..stand_in
         });
         self.sending += 1;
+        if is_marked {
+            self.is_answered(process as usize, index);
+        }
         for waits in &mut self.peers.of(process as usize).queue {
             if let Outgoing::EagerPart(sender) = waits
                 && *sender == index

@@ -376,8 +376,6 @@ fn may_be(way: &Way, code: i32) -> bool {
     match way.program {
         "program" => code == 128 + 9,
         "objects" => [128 + 9, 1].contains(&code),
-        // Perhaps only processes of the spawned job are left.
-        "recover" if way.arguments.contains(&"spawned") => [0, 128 + 9].contains(&code),
         "recover" => code == 0,
         _ => [128 + 9, 1, 0].contains(&code),
     }

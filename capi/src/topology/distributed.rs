@@ -6,7 +6,7 @@ use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
-use oxmpi::constructors::with_topology as constructors;
+use oxmpi::constructors::{hints, with_topology as constructors};
 use oxmpi::error::{Class, Result};
 use oxmpi::topology::reorder::Edge;
 use oxmpi::topology::{Adjacent, Neighbor, Topology};
@@ -121,10 +121,10 @@ fn give_with_hints(
     from: i32,
     out: Out<Comm>,
     new: Option<&CommObject>,
-    hints: info::Info,
+    given: info::Info,
 ) -> Result<()> {
     if let Some(new) = new {
-        *new.info.lock() = hints;
+        hints::give(new, &given)?;
     }
     give(from, out, new)
 }

@@ -213,15 +213,25 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The exit code of the job: of one that survives, that of the survivors, and that of the first death if there are none.
+    /// The exit code of the job: of one that survives, that of the survivors, and that of the first death if there are none. Those of jobs that
+    /// are connected are survivors, too.
     pub(super) fn code(&self) -> Option<i32> {
-        let has_survived = |rank: &Rank| {
-            matches!(rank.life, Life::Exited(0)) && rank.stage(&self.segment) == Stage::Finalized
-        };
-        match self.ranks.iter().any(has_survived) {
+        match self.has_survivors() {
             true => self.code,
             false => self.code.or(self.deaths),
         }
+    }
+
+    fn has_survivors(&self) -> bool {
+        let has_survived = |rank: &Rank| {
+            matches!(rank.life, Life::Exited(0)) && rank.stage(&self.segment) == Stage::Finalized
+        };
+        self.is_outlived || self.ranks.iter().any(has_survived)
+    }
+
+    /// Whether the exit code is that of a death.
+    pub(super) fn has_died_out(&self) -> bool {
+        self.code.is_none() && self.deaths.is_some() && !self.has_survivors()
     }
 
     pub(super) fn aborted(&mut self, number: usize, code: i32) {

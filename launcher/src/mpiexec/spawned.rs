@@ -37,6 +37,8 @@ pub const PART: &str = "-spawned-job";
 const STARTED: &str = "started";
 const REFUSED: &str = "refused ";
 const FAILED: &str = "failed";
+/// Nobody has survived, and the code is that of a death.
+const DIED_OUT: &str = "died out";
 const DISCONNECTED: &str = "disconnected";
 /// An answer to a question of the verdict, and what the job and those that it has spawned had sent when they ended.
 const ANSWER: &str = "answer ";
@@ -120,6 +122,7 @@ impl Supervisor<'_> {
             connected: false,
             disconnected: false,
             failed: false,
+            died_out: false,
             running: true,
             sources,
             spawner: asker.0,
@@ -196,6 +199,7 @@ impl Supervisor<'_> {
                     }
                 }
                 FAILED => self.spawned[number].failed = true,
+                DIED_OUT => self.spawned[number].died_out = true,
                 DISCONNECTED => self.spawned[number].disconnected = true,
                 _ => {
                     if let Some(word) = line.strip_prefix(ANSWER) {
@@ -251,6 +255,7 @@ impl Supervisor<'_> {
         // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
         let ended_by_rank = matches!(life, Life::Exited(_)) && goes_on;
         let failed = job.failed || code > 128 && !ended_by_rank;
+        let died_out = job.died_out && goes_on;
         if self.ending.is_some() {
             return;
         }
@@ -265,7 +270,10 @@ impl Supervisor<'_> {
             ));
             self.fail(code, Cause::Failure);
         } else if code == 0 {
-            // All is well, or nothing of this job's.
+            self.is_outlived |= connected;
+        } else if connected && died_out {
+            // The survivors are elsewhere.
+            self.deaths.get_or_insert(code);
         } else if connected {
             self.code.get_or_insert(code);
         } else if self.spawned[number].disconnected {
@@ -382,6 +390,8 @@ impl Supervisor<'_> {
             .is_some_and(|it| it.cause != Cause::Leftovers)
         {
             let _ = self.front.write_all(format!("{FAILED}\n").as_bytes());
+        } else if self.has_died_out() {
+            let _ = self.front.write_all(format!("{DIED_OUT}\n").as_bytes());
         }
         let mut ended = self.verdict.ended.clone();
         match self.exchanged() {

@@ -60,6 +60,8 @@ pub struct Spawned {
     pub connected: bool,
     pub disconnected: bool,
     pub failed: bool,
+    /// Its code is that of a death, which nobody of it has survived.
+    pub died_out: bool,
     pub running: bool,
     pub sources: Vec<usize>,
     /// The rank that has spawned it.

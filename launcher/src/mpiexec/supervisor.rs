@@ -69,6 +69,8 @@ pub struct Supervisor<'a> {
     pub(super) code: Option<i32>,
     /// The exit code that the first death would have given, in a job that survives.
     pub(super) deaths: Option<i32>,
+    /// Of a job that was spawned, and is connected, somebody has survived.
+    pub(super) is_outlived: bool,
     pub(super) begin: Instant,
     pub(super) checks: Checks,
     pub(super) left_open: LeftOpen,
@@ -219,6 +221,7 @@ impl<'a> Supervisor<'a> {
             ending: None,
             code: None,
             deaths: None,
+            is_outlived: false,
             begin: Instant::now(),
             checks: Checks::default(),
             left_open: LeftOpen::default(),

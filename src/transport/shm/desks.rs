@@ -55,6 +55,10 @@ const PLACES: usize = 8;
 
 /// Bit of a member's place: it has left.
 const LEFT: u64 = 1 << 63;
+/// Bit of a member's place: it knows of the revocation, and need not find this block again.
+const KNOWN: u64 = 1 << 62;
+/// The other bits: the member's index.
+const SEAT: u64 = KNOWN - 1;
 
 /// Words in front of the desk.
 const fn head_words(members: usize) -> usize {
@@ -173,7 +177,7 @@ impl Desks {
             && word(CONTEXTS) == key.contexts()
             && word(MEMBERS) == key.seats.len() as u64
             && (key.seats.iter().zip(&block[PLACES..]))
-                .all(|(seat, place)| place.load(Ordering::Relaxed) & !LEFT == u64::from(*seat))
+                .all(|(seat, place)| place.load(Ordering::Relaxed) & SEAT == u64::from(*seat))
     }
 
     /// Whether nobody uses it any more.
@@ -182,7 +186,7 @@ impl Desks {
         let has_left = |place: &AtomicU64| {
             // Acquire: pairs with `Opened::leave`; it has read all that it wanted.
             let place = place.load(Ordering::Acquire);
-            place & LEFT != 0 || self.is_over(place)
+            place & LEFT != 0 || self.is_over(place & SEAT)
         };
         block[IS_USED].load(Ordering::Relaxed) == 0
             || block[PLACES..].iter().take(members).all(has_left)
@@ -250,7 +254,7 @@ impl Desks {
         block.is_some_and(|block| revocations::is_revoked(&block[IS_REVOKED]))
     }
 
-    /// The keys of the revoked communicators that this process is a member of and has not left.
+    /// The keys of the revoked communicators that this process is a member of, has not left and does not [know](Desks::know) to be revoked.
     pub fn revoked(&self) -> Vec<Key> {
         let _locked = self.lock();
         let seats = |block: Block| {
@@ -268,10 +272,26 @@ impl Desks {
             let contexts = block[CONTEXTS].load(Ordering::Relaxed);
             Key {
                 contexts: ((contexts >> 32) as u32, contexts as u32),
-                seats: seats(block).map(|place| (place & !LEFT) as u32).collect(),
+                seats: seats(block).map(|place| (place & SEAT) as u32).collect(),
             }
         };
         self.blocks().filter(is_own).map(key).collect()
+    }
+
+    /// This process knows that the communicator with this key is revoked.
+    pub fn know(&self, key: &Key) {
+        self.mark(key, KNOWN);
+    }
+
+    /// Marks the own place in the block with this key, if there is one.
+    fn mark(&self, key: &Key, bit: u64) {
+        let _locked = self.lock();
+        let own = key.seats.iter().position(|seat| *seat as usize == self.me);
+        if let Some(block) = self.blocks().find(|block| Self::is_of(block, key))
+            && let Some(own) = own
+        {
+            block[PLACES + own].fetch_or(bit, Ordering::Release); // pairs with `is_free`
+        }
     }
 
     /// The caller has the lock.
@@ -320,13 +340,8 @@ impl Desks {
 
     /// A member without the desk will not ask for it any more: the others may have one.
     pub fn leave(&self, key: impl FnOnce() -> Option<Key>) {
-        let Some(key) = key() else { return };
-        let _locked = self.lock();
-        let own = key.seats.iter().position(|seat| *seat as usize == self.me);
-        if let Some(block) = self.blocks().find(|block| Self::is_of(block, &key))
-            && let Some(own) = own
-        {
-            block[PLACES + own].fetch_or(LEFT, Ordering::Release);
+        if let Some(key) = key() {
+            self.mark(&key, LEFT);
         }
     }
 }
@@ -345,7 +360,7 @@ impl Opened {
 
     /// Wakes a member if it sleeps.
     pub fn wake(&self, member: usize) {
-        let seat = self.block[PLACES + member].load(Ordering::Relaxed) & !LEFT;
+        let seat = self.block[PLACES + member].load(Ordering::Relaxed) & SEAT;
         FirstNotifier::of(self.segment.rank(seat as usize)).wake_ordered();
     }
 
@@ -442,8 +457,11 @@ mod tests {
         assert!(all[2].is_revoked(&one) && !all[2].is_revoked(&other));
         assert_eq!(all[2].revoked(), std::slice::from_ref(&one));
         assert!(all[1].revoked().is_empty());
+        all[2].know(&one);
+        assert!(all[2].revoked().is_empty() && all[2].is_revoked(&one));
+        assert_eq!(all[0].revoked(), std::slice::from_ref(&one));
         all[0].leave(|| Some(one.clone()));
-        assert_eq!((all[2].revoked().len(), all[0].revoked().len()), (1, 0));
+        assert!(all[0].revoked().is_empty() && all[2].is_revoked(&one));
         all[2].leave(|| Some(one.clone()));
         // The block is another one's.
         assert!(!all[2].is_revoked(&one));
