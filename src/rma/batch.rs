@@ -38,6 +38,9 @@ impl List {
     }
 
     fn put(&self, target: &PrivateMemory) -> Result<()> {
+        if target.offer_pieces(&self.pieces, &self.data) {
+            return Ok(());
+        }
         let all = target.write(&self.pieces, &self.data);
         if all.is_ok() || self.pieces.len() == 1 {
             return all;
