@@ -80,7 +80,8 @@ pub fn any() -> bool {
     LIVE.load(Ordering::Relaxed) & !ANSWERS != 0
 }
 
-/// Takes all tasks further that can go on, and answers other processes. True if a task could go on. Call it without the guard.
+/// Takes all tasks further that can go on, and answers other processes. True if a task could go on, or an operation of another process was done:
+/// who waits stays awake for the next one. Call it without the guard.
 #[inline(always)]
 pub fn run() -> bool {
     LIVE.load(Ordering::Relaxed) != 0 && run_live()
@@ -89,8 +90,8 @@ pub fn run() -> bool {
 #[cold]
 #[inline(never)]
 fn run_live() -> bool {
-    answer();
-    any() && run_all()
+    let has_served = answer();
+    any() && run_all() || has_served
 }
 
 /// Has `work` done in the waits of this process from now on, where another process [asks](ask) for it.
@@ -115,31 +116,31 @@ pub fn serve_by(work: fn(u64)) {
     LIVE.fetch_or(ANSWERS, Ordering::Relaxed);
 }
 
-/// Does what other processes have asked for. Call it without the guard.
+/// Does what other processes have asked for. True if that was an operation. Call it without the guard.
 #[inline]
-pub fn answer() {
-    if LIVE.load(Ordering::Relaxed) & ANSWERS != 0
+pub fn answer() -> bool {
+    LIVE.load(Ordering::Relaxed) & ANSWERS != 0
         && super::own_page().is_some_and(|page| page.asked.is_any())
-    {
-        answer_now();
-    }
+        && answer_now()
 }
 
 /// Does the operation that another process offers this one, if there is one.
 #[inline]
-pub fn serve() {
+pub fn serve() -> bool {
     if let (Some(page), Some(work)) = (super::own_page(), SERVE.get())
         && let Some(at) = page.asked.claim()
     {
         work(at);
         page.asked.end();
+        return true;
     }
+    false
 }
 
 #[cold]
 #[inline(never)]
-fn answer_now() {
-    serve();
+fn answer_now() -> bool {
+    let has_served = serve();
     // A thread that answers already has not looked yet, or looks again when it next waits.
     if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page())
         && page.asked.take_question()
@@ -149,6 +150,7 @@ fn answer_now() {
             work();
         }
     }
+    has_served
 }
 
 #[inline(never)]

@@ -23,6 +23,7 @@ use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::transport::{self, Heap};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::sync::OnceLock;
 
 /// Pieces from which on it is worth while.
@@ -30,9 +31,15 @@ const FEWEST: usize = 16;
 /// Bytes of one operation, at most.
 const BYTES: usize = 16 << 10;
 /// Groups of pieces of one operation, at most.
-const GROUPS: usize = 63;
+const GROUPS: usize = 255;
 /// Pieces of a group lie no farther apart, so that its pages have elements.
 const STRIDE: usize = 4096;
+/// What a piece costs by the kernel at least, nanoseconds; what the target pays for a range of pages that the kernel provides, and for each of
+/// them. It has no less to do besides.
+const PIECE_COST: usize = 130;
+const RANGE_COST: usize = 300;
+const PAGE_COST: usize = 120;
+const PAGE: usize = 4096;
 /// How long an operation is offered, nanoseconds.
 const PATIENCE: u64 = 2_000;
 /// After so many offers in vain in a row, but one, the longest pause: 2 to this power operations.
@@ -40,7 +47,7 @@ const PAUSES: u16 = 5;
 
 /// Equally long pieces of the target's memory at equal distances.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Group {
     first: usize,
     bytes: usize,
@@ -61,7 +68,7 @@ impl Group {
     }
 
     fn is_dense(&self) -> bool {
-        self.stride.unsigned_abs() <= STRIDE || self.count == 1
+        self.stride.unsigned_abs() <= STRIDE
     }
 }
 
@@ -147,16 +154,42 @@ fn learn(paused: &AtomicU16, was_claimed: bool) {
     paused.store(operations * LEVELS + level, Ordering::Relaxed);
 }
 
-/// Groups of pieces.
-struct Groups {
-    list: [Group; GROUPS],
-    count: usize,
+/// Visits ranges of addresses in which all pieces lie, with what is between them, until `visit` is false for one. Returns whether it was true for all.
+fn each_range(groups: &[Group], mut visit: impl FnMut(usize, usize) -> bool) -> bool {
+    let mut range: Option<(usize, usize)> = None;
+    for group in groups {
+        let (first, bytes) = group.range();
+        let end = first.saturating_add(bytes);
+        range = match range {
+            Some((from, to)) if from <= first && first <= to.saturating_add(STRIDE) => {
+                Some((from, to.max(end)))
+            }
+            Some((from, to)) if !visit(from, to - from) => return false,
+            _ => Some((first, end)),
+        };
+    }
+    range.is_none_or(|(from, to)| visit(from, to - from))
 }
+
+/// Whether the target does it in less time than the kernel.
+fn is_worth_while(groups: &[Group]) -> bool {
+    let pieces: usize = groups.iter().map(|group| group.count).sum();
+    let mut cost = 0_usize;
+    each_range(groups, |_, bytes| {
+        cost = cost.saturating_add(RANGE_COST + PAGE_COST * (bytes / PAGE + 2));
+        true
+    });
+    pieces >= FEWEST && cost <= pieces * PIECE_COST / 2
+}
+
+/// Groups of pieces.
+#[derive(Default)]
+struct Groups(SmallVec<[Group; 4]>);
 
 impl Groups {
     /// Adds a piece. False: there are too many groups.
     fn add(&mut self, address: usize, bytes: usize) -> bool {
-        if let Some(last) = self.list[..self.count].last_mut()
+        if let Some(last) = self.0.last_mut()
             && last.bytes == bytes
         {
             if last.count == 1 {
@@ -167,24 +200,17 @@ impl Groups {
                 return true;
             }
         }
-        let is_full = self.count == GROUPS;
-        if !is_full {
-            self.list[self.count] = Group {
-                first: address,
-                bytes,
-                stride: 0,
-                count: 1,
-            };
-            self.count += 1;
-        }
-        !is_full
+        self.0.push(Group {
+            first: address,
+            bytes,
+            stride: 0,
+            count: 1,
+        });
+        self.0.len() <= GROUPS
     }
 
     fn of_pieces(pieces: &[Piece]) -> Option<Groups> {
-        let mut groups = Groups {
-            list: [Group::default(); GROUPS],
-            count: 0,
-        };
+        let mut groups = Groups::default();
         let all = pieces.iter().all(|it| groups.add(it.address, it.bytes));
         all.then_some(groups)
     }
@@ -207,17 +233,14 @@ impl PrivateMemory<'_> {
                 stride,
                 count: target.len() / bytes,
             };
-            return group.count >= FEWEST
-                && group.is_dense()
-                && self.offer_groups(&[group], PUT, origin.len(), fill);
+            return group.is_dense() && self.offer_groups(&[group], PUT, origin.len(), fill);
         }
         let mut pieces = super::access::Pieces::new();
         let whole = super::private::runs(target, 0, target.len(), &mut pieces) == target.len();
         whole
             && pieces.len() >= FEWEST
-            && Groups::of_pieces(&pieces).is_some_and(|groups| {
-                self.offer_groups(&groups.list[..groups.count], PUT, origin.len(), fill)
-            })
+            && Groups::of_pieces(&pieces)
+                .is_some_and(|groups| self.offer_groups(&groups.0, PUT, origin.len(), fill))
     }
 
     /// As [`Self::offer`], a put of packed bytes to pieces.
@@ -226,7 +249,7 @@ impl PrivateMemory<'_> {
             && pieces.len() >= FEWEST
             && Groups::of_pieces(pieces).is_some_and(|groups| {
                 let fill = |place: &mut [u8]| place.copy_from_slice(data);
-                self.offer_groups(&groups.list[..groups.count], true, data.len(), fill)
+                self.offer_groups(&groups.0, true, data.len(), fill)
             })
     }
 
@@ -239,8 +262,8 @@ impl PrivateMemory<'_> {
         fill: impl Fn(&mut [u8]),
     ) -> bool {
         let process = self.process();
-        if node::is_oversubscribed() {
-            return false; // It does not run now.
+        if node::is_oversubscribed() || !is_worth_while(groups) {
+            return false; // Where ranks share cores it does not run now.
         }
         let (Some(paused), Some(table), Some(heap)) =
             (is_due(process), engine::table(), transport::heap())
@@ -374,12 +397,9 @@ fn serve(at: u64) {
     }
     // SAFETY: the origin has posted so many, and changes nothing of them until the end.
     let groups = unsafe { std::slice::from_raw_parts(place.add(HEAD).cast::<Group>(), count) };
-    let is_there = |group: &Group| {
-        let (first, bytes) = group.range();
-        own_memory::provide(first, bytes, writes)
-    };
     let all: usize = groups.iter().map(|group| group.count * group.bytes).sum();
-    if all != bytes || !groups.iter().all(is_there) {
+    let provide = |first, bytes| own_memory::provide(first, bytes, writes);
+    if all != bytes || !each_range(groups, provide) {
         return;
     }
     let mut packed = place.wrapping_add(data_of(count));
@@ -406,4 +426,74 @@ unsafe fn move_group<const WRITES: bool>(group: &Group, packed: *mut u8) -> *mut
         unsafe { put_get::copy::<WRITES>(own, piece as *mut u8, group.bytes) };
     }
     packed.wrapping_add(group.count * group.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(addresses: &[usize]) -> Groups {
+        let mut groups = Groups::default();
+        assert!(addresses.iter().all(|address| groups.add(*address, 8)));
+        groups
+    }
+
+    fn addresses(groups: &Groups) -> Vec<usize> {
+        let all = |group: &Group| {
+            (0..group.count)
+                .map(|at| group.address(at))
+                .collect::<Vec<_>>()
+        };
+        groups.0.iter().flat_map(all).collect()
+    }
+
+    fn ranges(groups: &Groups) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        each_range(&groups.0, |first, bytes| {
+            found.push((first, bytes));
+            true
+        });
+        found
+    }
+
+    #[test]
+    fn groups_have_all_pieces_in_order() {
+        for (list, number) in [
+            (vec![4096], 1),
+            (vec![4096, 4160, 4224, 4288], 1),
+            (vec![4288, 4224, 4160], 1),
+            (vec![4096, 4160, 4225, 4290], 2),
+            (vec![4096, 4096, 4096], 1),
+            (vec![4096, 1 << 40, 1 << 41], 3),
+        ] {
+            let found = groups(&list);
+            assert_eq!((addresses(&found), found.0.len()), (list, number));
+        }
+        let mut full = Groups::default();
+        let added = (0..GROUPS + 1).all(|at| full.add(at * at * 8192, 8));
+        assert!(!added);
+    }
+
+    #[test]
+    fn ranges_cover_what_lies_near_together() {
+        assert_eq!(ranges(&groups(&[8000, 8064, 8128])), [(8000, 136)]);
+        assert_eq!(ranges(&groups(&[8128, 8064, 8000])), [(8000, 136)]);
+        assert_eq!(
+            ranges(&groups(&[8000, 8064, 8128, 9000, 9001])),
+            [(8000, 1009)]
+        );
+        assert_eq!(ranges(&groups(&[8000, 1 << 30])), [(8000, 8), (1 << 30, 8)]);
+    }
+
+    #[test]
+    fn pieces_that_lie_far_apart_are_left_to_the_kernel() {
+        let apart = |bytes: usize| {
+            (0..256)
+                .map(|at| (1 << 20) + at * bytes)
+                .collect::<Vec<_>>()
+        };
+        assert!(is_worth_while(&groups(&apart(64)).0));
+        assert!(!is_worth_while(&groups(&apart(4096)).0));
+        assert!(!is_worth_while(&groups(&apart(64)[..8]).0));
+    }
 }
