@@ -60,9 +60,41 @@ static uint32_t draw(uint32_t limit)
     return (uint32_t) ((state >> 11) % limit);
 }
 
-static MPI_Aint place(int at)
+/* Where each rank's memory begins: an address in a dynamic window, else 0. */
+static MPI_Aint begins[MOST];
+static int is_dynamic;
+
+static MPI_Aint place(int target, int at)
 {
-    return 8 * (MPI_Aint) (rank * SLICE + at);
+    return begins[target] + 8 * (MPI_Aint) (rank * SLICE + at);
+}
+
+/* A window over memory of each rank, with units of 1 byte. */
+static MPI_Win over_memory(void *memory, MPI_Aint bytes, const char *how)
+{
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Aint begin = 0;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", how));
+    if (is_dynamic) {
+        MPI(MPI_Win_create_dynamic(info, MPI_COMM_WORLD, &win));
+        MPI(MPI_Win_attach(win, memory, bytes));
+        MPI(MPI_Get_address(memory, &begin));
+    } else
+        MPI(MPI_Win_create(memory, bytes, 1, info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Allgather(&begin, 1, MPI_AINT, begins, 1, MPI_AINT, MPI_COMM_WORLD));
+    return win;
+}
+
+static void end_memory(MPI_Win *win, const void *memory)
+{
+    if (is_dynamic) {
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        MPI(MPI_Win_detach(*win, memory));
+    }
+    MPI(MPI_Win_free(win));
 }
 
 static void put(MPI_Win win, int target, int at, int words, int by_request)
@@ -72,10 +104,10 @@ static void put(MPI_Win win, int target, int at, int words, int by_request)
     for (int i = 0; i < words; i++)
         model[target][at + i] = values[i] = (word) (state + (uint64_t) i);
     if (by_request) {
-        MPI(MPI_Rput(values, 8 * words, MPI_BYTE, target, place(at), 8 * words, MPI_BYTE, win, &request));
+        MPI(MPI_Rput(values, 8 * words, MPI_BYTE, target, place(target, at), 8 * words, MPI_BYTE, win, &request));
         MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     } else
-        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, win));
     if (!by_request)
         MPI(MPI_Win_flush_local(target, win));
     memset(values, 0x55, sizeof values);
@@ -94,7 +126,7 @@ static void puts_in_a_row(MPI_Win win, int target)
             break;
         for (int k = 0; k < words; k++)
             model[target][at + k] = values[k] = (word) ((uint64_t) draw(1 << 30) << 20 | (uint64_t) k);
-        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+        MPI(MPI_Put(values, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, win));
         memset(values, 0x66, sizeof values);
         next = draw(4) ? at + words : at;
     }
@@ -114,7 +146,7 @@ static void accumulates_in_a_row(MPI_Win win, int target)
             word value = values[k] = (word) ((uint64_t) draw(1 << 30) << 20 | (uint64_t) k), *cell = &model[target][at + k];
             *cell = which == 0 ? *cell + value : which == 1 ? *cell ^ value : which == 3 || value > *cell ? value : *cell;
         }
-        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, ops[which], win));
+        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, ops[which], win));
         memset(values, 0x77, sizeof values);
     }
 }
@@ -128,18 +160,18 @@ static void follow(MPI_Win win, int target)
         values[i] = (word) draw(1 << 20);
     switch (draw(6)) {
     case 0:
-        MPI(MPI_Get(old, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, win));
+        MPI(MPI_Get(old, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, win));
         MPI(MPI_Win_flush(target, win));
         for (int i = 0; i < words; i++)
             CHECK_INT(old[i], model[target][at + i]);
         break;
     case 1:
-        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, MPI_SUM, win));
+        MPI(MPI_Accumulate(values, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, MPI_SUM, win));
         for (int i = 0; i < words; i++)
             model[target][at + i] += values[i];
         break;
     case 2:
-        MPI(MPI_Get_accumulate(values, words, MPI_INT64_T, old, words, MPI_INT64_T, target, place(at), words, MPI_INT64_T, MPI_BXOR, win));
+        MPI(MPI_Get_accumulate(values, words, MPI_INT64_T, old, words, MPI_INT64_T, target, place(target, at), words, MPI_INT64_T, MPI_BXOR, win));
         MPI(MPI_Win_flush_local(target, win));
         for (int i = 0; i < words; i++) {
             CHECK_INT(old[i], model[target][at + i]);
@@ -147,14 +179,14 @@ static void follow(MPI_Win win, int target)
         }
         break;
     case 3:
-        MPI(MPI_Fetch_and_op(&one, old, MPI_INT64_T, target, place(at), MPI_SUM, win));
+        MPI(MPI_Fetch_and_op(&one, old, MPI_INT64_T, target, place(target, at), MPI_SUM, win));
         MPI(MPI_Win_flush_local(target, win));
         CHECK_INT(old[0], model[target][at]);
         model[target][at] += one;
         break;
     case 4:
         compare = draw(2) ? model[target][at] : model[target][at] + 1;
-        MPI(MPI_Compare_and_swap(&one, &compare, old, MPI_INT64_T, target, place(at), win));
+        MPI(MPI_Compare_and_swap(&one, &compare, old, MPI_INT64_T, target, place(target, at), win));
         MPI(MPI_Win_flush_local(target, win));
         CHECK_INT(old[0], model[target][at]);
         if (compare == old[0])
@@ -210,15 +242,10 @@ static void compare_all(const word *cells)
 
 static void over(word *cells, int rounds)
 {
-    MPI_Win win;
-    MPI_Info info;
     MPI_Group all;
-    MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", share));
     memset(cells, 0, 8 * WORDS);
     memset(model, 0, sizeof model);
-    MPI(MPI_Win_create(cells, 8 * WORDS, 1, info, MPI_COMM_WORLD, &win));
-    MPI(MPI_Info_free(&info));
+    MPI_Win win = over_memory(cells, 8 * WORDS, share);
     MPI(MPI_Win_get_group(win, &all));
     for (int round = 0; round < rounds; round++) {
         enum way way = (enum way) (round % WAYS);
@@ -239,31 +266,27 @@ static void over(word *cells, int rounds)
         compare_all(cells);
     }
     MPI(MPI_Group_free(&all));
-    MPI(MPI_Win_free(&win));
+    end_memory(&win, cells);
 }
 
 /* Puts in a row take few calls, and neighbours are one piece. */
 static void few_calls(word *cells)
 {
-    MPI_Win win;
-    MPI_Info info;
-    MPI(MPI_Info_create(&info));
-    MPI(MPI_Info_set(info, "oxmpi_share", "no"));
     memset(cells, 0, 8 * WORDS);
-    MPI(MPI_Win_create(cells, 8 * WORDS, 8, info, MPI_COMM_WORLD, &win));
-    MPI(MPI_Info_free(&info));
+    MPI_Win win = over_memory(cells, 8 * WORDS, "no");
     MPI(MPI_Win_lock_all(0, win));
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     int target = (rank + 1) % size;
+    MPI_Aint first = begins[target];
     calls = pieces = 0;
     for (word i = 0; i < 200; i++)
-        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, (MPI_Aint) i, 1, MPI_INT64_T, win));
+        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, first + 8 * (MPI_Aint) i, 1, MPI_INT64_T, win));
     MPI(MPI_Win_flush(target, win));
     if (counts)
         CHECK(calls <= 2 && pieces <= 2);
     calls = pieces = 0;
     for (word i = 0; i < 200; i++)
-        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, (MPI_Aint) (300 + 2 * i), 1, MPI_INT64_T, win));
+        MPI(MPI_Put(&i, 1, MPI_INT64_T, target, first + 8 * (MPI_Aint) (300 + 2 * i), 1, MPI_INT64_T, win));
     MPI(MPI_Win_flush(target, win));
     if (counts)
         CHECK(calls <= 2 && pieces <= 200);
@@ -276,7 +299,7 @@ static void few_calls(word *cells)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     calls = pieces = 0;
     for (word i = 0; i < 200; i++)
-        MPI(MPI_Accumulate(&i, 1, MPI_INT64_T, target, (MPI_Aint) (3 * (i % 50)), 1, MPI_INT64_T, MPI_SUM, win));
+        MPI(MPI_Accumulate(&i, 1, MPI_INT64_T, target, first + 8 * (MPI_Aint) (3 * (i % 50)), 1, MPI_INT64_T, MPI_SUM, win));
     MPI(MPI_Win_flush(target, win));
     if (counts)
         CHECK(calls <= 2 && pieces <= 51);
@@ -286,7 +309,7 @@ static void few_calls(word *cells)
         CHECK_INT(cells[3 * i], 3 * i + 4 * i + 50 + 100 + 150);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     MPI(MPI_Win_unlock_all(win));
-    MPI(MPI_Win_free(&win));
+    end_memory(&win, cells);
 }
 
 /* All ranks add to all words of all, in lists that meet: each element of each is added once. */
@@ -325,8 +348,7 @@ static void unmapped(void)
 {
     enum { PAGE = 4096 };
     char *memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    MPI_Win win;
-    MPI(MPI_Win_create(memory, 3 * PAGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    MPI_Win win = over_memory(memory, 3 * PAGE, "no");
     MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     CHECK(munmap(memory + PAGE, PAGE) == 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
@@ -336,8 +358,8 @@ static void unmapped(void)
         MPI(MPI_Win_lock_all(0, win));
         static const int at[4] = {8, 16, PAGE + 8, 2 * PAGE + 8};
         for (int i = 0; i < 4 && target != rank; i++) {
-            int code = how < 3 ? MPI_Put(&values[i], 1, MPI_INT8_T, target, at[i], 1, MPI_INT8_T, win)
-                               : MPI_Accumulate(&values[i], 1, MPI_INT8_T, target, at[i], 1, MPI_INT8_T, MPI_REPLACE, win);
+            int code = how < 3 ? MPI_Put(&values[i], 1, MPI_INT8_T, target, begins[target] + at[i], 1, MPI_INT8_T, win)
+                               : MPI_Accumulate(&values[i], 1, MPI_INT8_T, target, begins[target] + at[i], 1, MPI_INT8_T, MPI_REPLACE, win);
             if (code != MPI_SUCCESS)
                 MPI(MPI_Error_class(code, &class));
         }
@@ -346,7 +368,7 @@ static void unmapped(void)
             MPI(MPI_Error_class(code, &class));
         if (how % 3 < 2)
             MPI(MPI_Win_unlock_all(win));
-        CHECK_INT(class, target == rank ? MPI_SUCCESS : MPI_ERR_RMA_RANGE);
+        CHECK_INT(class, target == rank ? MPI_SUCCESS : is_dynamic ? MPI_ERR_RMA_ATTACH : MPI_ERR_RMA_RANGE);
         MPI(MPI_Barrier(MPI_COMM_WORLD));
         if (target != rank) {
             CHECK_INT(memory[8], how + 1);
@@ -355,7 +377,7 @@ static void unmapped(void)
         }
         MPI(MPI_Barrier(MPI_COMM_WORLD));
     }
-    MPI(MPI_Win_free(&win));
+    end_memory(&win, memory);
     munmap(memory, 3 * PAGE);
 }
 
@@ -378,6 +400,11 @@ int main(int argc, char **argv)
     few_calls(frame);
     together(frame, 2 * rounds);
     together(allocated, 2 * rounds);
+    unmapped();
+    is_dynamic = 1;
+    over(allocated, rounds);
+    over(fixed, rounds);
+    few_calls(allocated);
     unmapped();
     free(allocated);
     return finish();

@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 struct Task {
@@ -38,6 +39,8 @@ const ANSWERS: usize = 1 << (usize::BITS - 1);
 /// The work of [`answer_by`].
 static ANSWER: Mutex<Option<Answer>> = Mutex::new(None);
 type Answer = Box<dyn FnMut() + Send>;
+/// The work of [`serve_by`].
+static SERVE: OnceLock<fn(u64)> = OnceLock::new();
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// Tasks begun since the last run.
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
@@ -77,7 +80,8 @@ pub fn any() -> bool {
     LIVE.load(Ordering::Relaxed) & !ANSWERS != 0
 }
 
-/// Takes all tasks further that can go on, and answers other processes. True if a task could go on. Call it without the guard.
+/// Takes all tasks further that can go on, and answers other processes. True if a task could go on, or an operation of another process was done:
+/// who waits stays awake for the next one. Call it without the guard.
 #[inline(always)]
 pub fn run() -> bool {
     LIVE.load(Ordering::Relaxed) != 0 && run_live()
@@ -86,8 +90,8 @@ pub fn run() -> bool {
 #[cold]
 #[inline(never)]
 fn run_live() -> bool {
-    answer();
-    any() && run_all()
+    let has_served = answer();
+    any() && run_all() || has_served
 }
 
 /// Has `work` done in the waits of this process from now on, where another process [asks](ask) for it.
@@ -99,32 +103,54 @@ pub fn answer_by(work: impl FnMut() + Send + 'static) {
 /// Asks a process of this node for what it does by [`answer_by`]. Whoever asks wakes it, too: it may sleep in a wait.
 pub fn ask(process: u32) {
     if let Some(table) = super::table() {
-        // Release: what the question is about is seen.
-        table.of(process).page.asked.store(1, Ordering::Release);
+        table.of(process).page.asked.ask();
     }
 }
 
-/// Does what other processes have asked for. Call it without the guard.
+/// Has operations done by `work` in the waits of this process from now on that others offer it ([`Asked`]): it is told where one is in the
+/// node's heap.
+///
+/// [`Asked`]: crate::queue::asked::Asked
+pub fn serve_by(work: fn(u64)) {
+    SERVE.get_or_init(|| work);
+    LIVE.fetch_or(ANSWERS, Ordering::Relaxed);
+}
+
+/// Does what other processes have asked for. True if that was an operation. Call it without the guard.
 #[inline]
-pub fn answer() {
-    if LIVE.load(Ordering::Relaxed) & ANSWERS != 0
-        && super::own_page().is_some_and(|page| page.asked.load(Ordering::Relaxed) != 0)
+pub fn answer() -> bool {
+    LIVE.load(Ordering::Relaxed) & ANSWERS != 0
+        && super::own_page().is_some_and(|page| page.asked.is_any())
+        && answer_now()
+}
+
+/// Does the operation that another process offers this one, if there is one.
+#[inline]
+pub fn serve() -> bool {
+    if let (Some(page), Some(work)) = (super::own_page(), SERVE.get())
+        && let Some(at) = page.asked.claim()
     {
-        answer_now();
+        work(at);
+        page.asked.end();
+        return true;
     }
+    false
 }
 
 #[cold]
 #[inline(never)]
-fn answer_now() {
+fn answer_now() -> bool {
+    let has_served = serve();
     // A thread that answers already has not looked yet, or looks again when it next waits.
-    if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page()) {
-        page.asked.swap(0, Ordering::Acquire); // pairs with `ask`
+    if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page())
+        && page.asked.take_question()
+    {
         published::stir();
         if let Some(work) = work.as_mut() {
             work();
         }
     }
+    has_served
 }
 
 #[inline(never)]

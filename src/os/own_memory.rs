@@ -1,6 +1,23 @@
-//! Reading the program's memory where it may be gone: the kernel looks at the addresses, so that the answer is no signal.
+//! The program's memory where it may be gone: the kernel looks at the addresses, so that the answer is no signal.
 
 use super::peer_memory::{self, PIECES, Piece};
+
+const PAGE: usize = 4096;
+
+/// Has the pages of a range of addresses ready to be read, or, where it `writes`, to be written. False: they cannot be; or the kernel is older
+/// than 5.14.
+pub fn provide(address: usize, bytes: usize, writes: bool) -> bool {
+    let first = address & !(PAGE - 1);
+    let Some(end) = address.checked_add(bytes) else {
+        return false;
+    };
+    let advice = match writes {
+        true => libc::MADV_POPULATE_WRITE,
+        false => libc::MADV_POPULATE_READ,
+    };
+    // SAFETY: it changes no content, and the kernel checks the addresses.
+    unsafe { libc::madvise(first as *mut libc::c_void, end - first, advice) == 0 }
+}
 
 /// Copies the pieces of this process's memory one behind the other, many with one call. False: not all of it is mapped. Where the kernel refuses to
 /// copy for a process itself (seccomp), they are read directly.
@@ -56,6 +73,22 @@ mod tests {
         assert!(unsafe { read(&pieces, &mut copy) });
         let wanted = (0..9000).filter(|at| at % 3 != 2).map(|at| at as u8);
         assert!(copy.into_iter().eq(wanted));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_not_provided() {
+        let own = [1u8; 3 * super::PAGE];
+        let address = own.as_ptr() as usize;
+        // Older kernels have no answer.
+        if super::provide(address, own.len(), false) {
+            assert!(super::provide(address + 1, own.len() - 1, true));
+            assert!(!super::provide(8, 8, false));
+            // The code is read only.
+            let code = super::provide as *const () as usize;
+            assert!(super::provide(code, 1, false));
+            assert!(!super::provide(code, 1, true));
+            assert!(!super::provide(usize::MAX - 4, 8, false));
+        }
     }
 
     #[test]

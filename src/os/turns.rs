@@ -9,6 +9,8 @@
 pub const LOOKS: u32 = 100;
 /// Looks at what a thread of the target does for this one before it sleeps.
 pub const LOOKS_AT_HELPER: u32 = 300;
+/// Looks at an operation that the target may do before the clock is asked whether it has had the time.
+pub const LOOKS_AT_TARGET: u32 = 16;
 /// Looks in vain for each check.
 pub const LOOKS_PER_CHECK: u32 = 16;
 /// Idle polls before the first check of a message's sender.

@@ -1,6 +1,7 @@
 //! Lock-free queues, event counts, locks and barriers in memory shared between processes.
 #![allow(unsafe_code)]
 
+pub mod asked;
 pub mod barrier;
 pub mod bulk_ring;
 pub mod channel;

@@ -236,6 +236,10 @@ impl Window {
                 Err(_) if !remote.datatype.is_contiguous() => self.find_elements(rank, remote)?,
                 Err(error) => return Err(error),
             };
+            if region.way == Way::Direct {
+                // What waits may be for the same memory, which was shared in place meanwhile.
+                self.catch_up(rank)?;
+            }
             return Ok(Some(Spot {
                 rank,
                 way: self.way(rank, region.way),

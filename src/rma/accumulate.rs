@@ -231,7 +231,6 @@ fn run(
             if let (Some(origin), None) = (origin, result)
                 && basic.category != Category::Pair
                 && remote.datatype.is_contiguous()
-                && !window.block.target(spot.rank).place.has_edges()
                 && window.do_later(kind, &spot, &origin.buffer)?
             {
                 return Ok(());

@@ -7,8 +7,10 @@
 use super::access::Spot;
 use super::apply::Work;
 use super::private::PrivateMemory;
+use super::room::private_key;
 use super::waiting::{Kind, List, SMALL};
-use super::window::{Flavor, Window};
+use super::ways;
+use super::window::Window;
 use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::sync::Ordering;
@@ -18,13 +20,13 @@ impl List {
     ///
     /// Errors: the first one; the others are done all the same.
     fn finish(&mut self, window: &Window, rank: usize) -> Result<()> {
-        let target = &window.targets[rank];
+        let process = window.targets[rank].process;
         let address = self.pieces.first().map_or(0, |piece| piece.address);
         let spot = Spot {
             rank,
-            way: target.way,
+            way: ways::to(process),
             address,
-            key: (target.key).wrapping_add(address.wrapping_sub(target.base) as u64),
+            key: private_key(process, address as u64),
         };
         let done = PrivateMemory::begin(window, &spot).and_then(|target| match self.kind {
             Kind::Put => self.put(&target),
@@ -38,6 +40,9 @@ impl List {
     }
 
     fn put(&self, target: &PrivateMemory) -> Result<()> {
+        if target.offer_pieces(&self.pieces, &self.data) {
+            return Ok(());
+        }
         let all = target.write(&self.pieces, &self.data);
         if all.is_ok() || self.pieces.len() == 1 {
             return all;
@@ -52,7 +57,7 @@ impl Window {
     ///
     /// Errors: those of operations that waited already.
     pub(super) fn do_later(&self, kind: Kind, spot: &Spot, origin: &Buffer) -> Result<bool> {
-        if origin.len() > SMALL || self.flavor == Flavor::Dynamic {
+        if origin.len() > SMALL || self.has_edges(spot.rank) {
             return Ok(false);
         }
         let polls = self.access.polls.load(Ordering::Relaxed);
@@ -78,6 +83,14 @@ impl Window {
         list.kind = kind;
         list.add(spot.address, origin);
         Ok(true)
+    }
+
+    /// Whether some of the target's memory is shared in place with its edges, where operations go one by one.
+    fn has_edges(&self, rank: usize) -> bool {
+        match &self.dynamic {
+            Some(dynamic) => dynamic.seen(rank).has_edges,
+            None => self.block.target(rank).place.has_edges(),
+        }
     }
 
     /// Does the operations to a target that wait: before every other operation on private memory of that target.

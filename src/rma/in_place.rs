@@ -10,6 +10,7 @@
 //!
 //! [`relocation`]: crate::queue::relocation
 
+use super::claimed;
 use super::room::is_private;
 use super::share::Share;
 use super::window::{Flavor, Window};
@@ -144,7 +145,10 @@ pub fn enroll(window: &'static Window, share: Share) {
         return;
     }
     static ANSWERS: Once = Once::new();
-    ANSWERS.call_once(|| tasks::answer_by(answer));
+    ANSWERS.call_once(|| {
+        claimed::enroll();
+        tasks::answer_by(answer);
+    });
     STATE.lock().given.push(Given {
         window,
         share,

@@ -13,6 +13,7 @@ mod apply;
 pub mod atomic;
 mod batch;
 pub mod block;
+mod claimed;
 pub mod create;
 mod dynamic;
 mod element;
@@ -39,6 +40,7 @@ use crate::queue::shape;
 /// The layout of what windows have in the node's heap. The ranks of a node must have one, as they must agree on the segment's.
 pub const SHAPE: u64 = shape::combine(&[
     block::SHAPE,
+    claimed::SHAPE,
     helper::SHAPE,
     regions::SHAPE,
     locks::SHAPE,

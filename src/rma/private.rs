@@ -248,7 +248,7 @@ impl<'a> PrivateMemory<'a> {
     }
 
     /// Counts what a call of the kernel or of the helper costs, and asks the owner to share the memory when that has cost as much.
-    fn count(&self, pieces: usize, bytes: usize) {
+    pub(super) fn count(&self, pieces: usize, bytes: usize) {
         let line = self.window.block.target(self.rank);
         let price = line.price.load(Ordering::Relaxed);
         if price == 0 {
@@ -265,8 +265,12 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
+    pub(super) fn process(&self) -> u32 {
+        self.window.targets[self.rank].process
+    }
+
     fn pid(&self) -> i32 {
-        ways::pid_of(self.window.targets[self.rank].process)
+        ways::pid_of(self.process())
     }
 
     /// Copies the origin's elements to the target's, which have as many bytes.
@@ -274,6 +278,9 @@ impl<'a> PrivateMemory<'a> {
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn put(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
+        if self.offer::<true>(origin, target) {
+            return Ok(());
+        }
         if self.way != Way::Kernel || has_short_runs(origin) {
             return self.put_chunks(origin, target);
         }
@@ -295,6 +302,9 @@ impl<'a> PrivateMemory<'a> {
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn get(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
+        if self.offer::<false>(origin, target) {
+            return Ok(());
+        }
         let mut near = Near::of(target, 0);
         if !near.is_dense() && is_dense(target) && self.get_images(origin, target).is_some() {
             return Ok(());

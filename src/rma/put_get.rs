@@ -84,8 +84,7 @@ fn transfer_private<const PUT: bool>(
         return Ok(());
     }
     let waits = PUT && remote.datatype.is_contiguous();
-    let has_edges = || window.block.target(spot.rank).place.has_edges();
-    if waits && !has_edges() && window.do_later(Kind::Put, spot, origin)? {
+    if waits && window.do_later(Kind::Put, spot, origin)? {
         return Ok(());
     }
     window.catch_up(spot.rank)?;

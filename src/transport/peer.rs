@@ -13,6 +13,7 @@ use super::paged::Paged;
 use super::slots::{self, Slots};
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
+use crate::queue::asked::Asked;
 use crate::queue::offers::Offers;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
@@ -52,8 +53,8 @@ pub struct Page {
     lost: AtomicU32,
     /// See [`Page::revoke_addresses`].
     revoked: AtomicU32,
-    /// Not zero when another process has asked it for something that it does in its next wait (`engine/tasks.rs`).
-    pub asked: AtomicU32,
+    /// What other processes have asked it for, which it does in its next wait (`engine/tasks.rs`).
+    pub asked: Asked,
     /// Messages that others may read out of its memory although their sends may be complete (`engine/offers.rs`).
     pub offers: Offers,
     /// Not zero when it wants to go on when other processes die (`process/survival.rs`).

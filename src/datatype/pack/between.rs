@@ -3,6 +3,7 @@
 
 use super::Buffer;
 use crate::datatype::copying;
+use crate::datatype::form::Form;
 use std::ops::Range;
 
 /// Runs of so many bytes are worth a call each; shorter ones go in pieces that stay in the first cache.
@@ -121,6 +122,21 @@ impl Buffer {
             false
         });
         first
+    }
+
+    /// The data as equally long pieces at equal distances, where that can be said without a look at each of them: the first one's address, the
+    /// bytes of one, and the distance.
+    pub fn stripes(&self) -> Option<(*mut u8, usize, isize)> {
+        let layout = self.layout?.layout();
+        let body = match &layout.form {
+            Some(Form::Loop(all)) if self.length as u64 == layout.size => &all.body,
+            _ => layout.endless()?,
+        };
+        let Form::Block(bytes) = body.body else {
+            return None;
+        };
+        let first = self.address.wrapping_offset(layout.at as isize);
+        Some((first, bytes as usize, body.stride as isize))
     }
 
     /// The addresses between which all data lies.

@@ -50,7 +50,14 @@ fn moves_exactly(layout: &Layout, blocks: &[(usize, usize)], what: &str) {
     memory.fill(0xee);
     let mut wanted = memory.clone();
     (places.iter().zip(&expected)).for_each(|(at, byte)| wanted[*at] = *byte);
-    in_memory(&mut memory, 0, 1, datatype).write(0, &expected);
+    let buffer = in_memory(&mut memory, 0, 1, datatype);
+    buffer.write(0, &expected);
+    if let Some((first, bytes, stride)) = buffer.stripes() {
+        let first = first.addr() - memory.as_ptr().addr();
+        let stripe = |number| first.wrapping_add_signed(number as isize * stride);
+        let found = (0..places.len() / bytes).flat_map(|it| stripe(it)..stripe(it) + bytes);
+        assert!(found.eq(places), "stripes of {what}");
+    }
     assert!(memory == wanted, "unpacking {what}");
 }
 

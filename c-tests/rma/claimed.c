@@ -1,0 +1,214 @@
+/* Puts and gets of many pieces of private memory, which a target does itself while it is in MPI, and the origin by the kernel where it is not: each
+ * element is in its place either way, all while both sides do that to each other; a page that is not mapped, or may not be written, is an error of the
+ * origin's. The program defines what the library calls for copies by the kernel, so that it can be told who has done a put. */
+#define _GNU_SOURCE
+#include "check.h"
+#include <dlfcn.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+
+static long calls;
+
+ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long locals, const struct iovec *remote, unsigned long remotes,
+                          unsigned long flags)
+{
+    static transfer *next;
+    if (!next)
+        next = (transfer *) dlsym(RTLD_NEXT, "process_vm_writev");
+    calls++;
+    return next(pid, local, locals, remote, remotes, flags);
+}
+
+enum { PAGE = 4096, PAGES = 8, BYTES = PAGES * PAGE, PIECES = 256 };
+
+static char *memory;
+static MPI_Win win;
+static uint64_t state = 88172645463325252u;
+
+/* Types of many pieces, of all lengths and distances, in order, backwards or at random. */
+static MPI_Datatype shape(int which, int *bytes)
+{
+    static const int lengths[] = {8, 1, 2, 4, 24, 7};
+    int length = lengths[which % 6], apart = BYTES / PIECES, each[PIECES];
+    MPI_Aint at[PIECES];
+    MPI_Datatype type;
+    for (int i = 0; i < PIECES; i++) {
+        int place = which % 3 == 1 ? PIECES - 1 - i : i;
+        at[i] = (MPI_Aint) place * apart + (which % 5 == 4 ? (MPI_Aint) (next_random(&state) % (uint64_t) (apart - length)) : which % 4);
+        each[i] = length;
+    }
+    *bytes = PIECES * length;
+    if (which % 5 == 0)
+        MPI(MPI_Type_vector(PIECES, length, apart, MPI_BYTE, &type));
+    else
+        MPI(MPI_Type_create_hindexed(PIECES, each, at, MPI_BYTE, &type));
+    MPI(MPI_Type_commit(&type));
+    return type;
+}
+
+static void begin(void)
+{
+    MPI_Info info;
+    memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "oxmpi_share", "no"));
+    MPI(MPI_Win_create(memory, BYTES, 1, info, MPI_COMM_WORLD, &win));
+    MPI(MPI_Info_free(&info));
+}
+
+static void end(void)
+{
+    MPI(MPI_Win_free(&win));
+    munmap(memory, BYTES);
+}
+
+/* A rank puts, gets what it has put and more, and knows all of it. `origins`: rank 0, while the others are in a barrier, or every rank, to the next one. */
+static void compare(int origins, int rounds)
+{
+    static char model[BYTES], values[PIECES * 24], back[PIECES * 24], all[BYTES];
+    begin();
+    memset(model, 0, sizeof model);
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    int target = (rank + 1) % size;
+    for (int round = 0; round < rounds && rank < origins; round++) {
+        int bytes, count, position = 0;
+        MPI_Datatype type = shape(round, &bytes);
+        for (int i = 0; i < bytes; i++)
+            values[i] = (char) next_random(&state);
+        count = bytes;
+        MPI(MPI_Put(values, count, MPI_BYTE, target, 0, 1, type, win));
+        MPI(MPI_Unpack(values, bytes, &position, model, 1, type, MPI_COMM_WORLD));
+        memset(back, 0x55, sizeof back);
+        MPI(MPI_Win_flush(target, win));
+        MPI(MPI_Get(back, count, MPI_BYTE, target, 0, 1, type, win));
+        MPI(MPI_Win_flush(target, win));
+        CHECK(memcmp(back, values, (size_t) bytes) == 0);
+        if (round % 8 == 0) {
+            MPI(MPI_Get(all, BYTES, MPI_BYTE, target, 0, BYTES, MPI_BYTE, win));
+            MPI(MPI_Win_flush(target, win));
+            CHECK(memcmp(all, model, BYTES) == 0);
+        }
+        MPI(MPI_Type_free(&type));
+    }
+    MPI(MPI_Win_flush_all(win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_sync(win));
+    MPI_Status status;
+    int source = (rank + size - 1) % size;
+    MPI(MPI_Sendrecv(model, BYTES, MPI_BYTE, target, 0, all, BYTES, MPI_BYTE, source, 0, MPI_COMM_WORLD, &status));
+    CHECK(memcmp(memory, all, BYTES) == 0);
+    MPI(MPI_Win_unlock_all(win));
+    end();
+}
+
+/* Puts in a row that wait, then go together. */
+static void lists(int rounds)
+{
+    begin();
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int round = 0; round < rounds && rank == 0; round++) {
+        int value = round, back;
+        for (int i = 0; i < 100; i++)
+            MPI(MPI_Put(&value, 1, MPI_INT, 1 % size, i * 40 + i / 50 * 4, 1, MPI_INT, win));
+        MPI(MPI_Win_flush(1 % size, win));
+        for (int i = 0; i < 100; i++) {
+            MPI(MPI_Get(&back, 1, MPI_INT, 1 % size, i * 40 + i / 50 * 4, 1, MPI_INT, win));
+            MPI(MPI_Win_flush(1 % size, win));
+            CHECK_INT(back, round);
+        }
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_unlock_all(win));
+    end();
+}
+
+/* Whether the kernel says if memory can be written without writing to it. */
+static int can_ask(void)
+{
+    cpu_set_t cores;
+    CHECK(sched_getaffinity(0, sizeof cores, &cores) == 0);
+    return madvise(memory, PAGE, 23 /* MADV_POPULATE_WRITE */) == 0 && CPU_COUNT(&cores) >= size;
+}
+
+/* Some of many puts are done by the target, which tests in a loop: the kernel is not asked for them. */
+static void by_target(void)
+{
+    int bytes;
+    begin();
+    MPI_Datatype type = shape(0, &bytes);
+    static char values[PIECES * 24];
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 1 && size == 2) {
+        MPI_Request over;
+        int is_over = 0;
+        MPI(MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &over));
+        while (!is_over)
+            MPI(MPI_Test(&over, &is_over, MPI_STATUS_IGNORE));
+    } else if (size == 2 && can_ask()) {
+        long done = 0;
+        for (int i = 0; i < 1000000 && done < 3; i++) {
+            long before = calls;
+            MPI(MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win));
+            MPI(MPI_Win_flush(1, win));
+            done += calls == before;
+        }
+        CHECK(done == 3);
+    }
+    if (rank == 0 && size == 2)
+        MPI(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Type_free(&type));
+    end();
+}
+
+/* A page is gone, or read only, at the target, which is in MPI and must not be ended by it. */
+static void unusable(int gone)
+{
+    static char values[PIECES * 24];
+    int bytes, class;
+    begin();
+    MPI_Datatype type = shape(0, &bytes);
+    MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    memset(memory, 7, BYTES);
+    CHECK((gone ? munmap(memory + 3 * PAGE, PAGE) : mprotect(memory + 3 * PAGE, PAGE, PROT_READ)) == 0);
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 200 && rank == 0 && size > 1; i++) {
+        int code = MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win);
+        int flushed = MPI_Win_flush(1, win);
+        MPI(MPI_Error_class(code != MPI_SUCCESS ? code : flushed, &class));
+        CHECK_INT(class, MPI_ERR_RMA_RANGE);
+        code = MPI_Get(values, bytes, MPI_BYTE, 1, 0, 1, type, win);
+        MPI(MPI_Error_class(code, &class));
+        CHECK_INT(class, gone ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_unlock_all(win));
+    CHECK_INT(memory[7 * PAGE + 100], 7);
+    MPI(MPI_Type_free(&type));
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    start(&argc, &argv);
+    int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    state += (uint64_t) rank;
+    compare(1, rounds);
+    compare(size, rounds);
+    lists(rounds / 4);
+    by_target();
+    unusable(1);
+    unusable(0);
+    return finish();
+}

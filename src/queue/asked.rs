@@ -1,0 +1,236 @@
+//! What other processes ask one for, in a word of its status page: a question, which any number may ask together, and an operation that one of
+//! them offers at a time, by where it lies in the node's heap.
+//!
+//! ```text
+//! origin    post ........................ is_over: done by the target        or        withdraw: still the origin's, which does it itself
+//! target            claim, do it, end
+//! ```
+//!
+//! Invariant: an operation that was offered is done by one of the two, never by both and never by none (models below, for loom).
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Somebody has asked the question.
+const QUESTION: u64 = 1;
+/// The process does the operation.
+const CLAIMED: u64 = 2;
+/// Every other value is where an operation is, a multiple of it.
+const FIRST: u64 = 64;
+
+/// See the module; all zeros are valid.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct Asked(AtomicU64);
+
+impl Asked {
+    /// Whether there is anything to be done: one load.
+    #[inline(always)]
+    pub fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Asks the question. What it is about is seen by whoever takes it.
+    pub fn ask(&self) {
+        self.0.fetch_or(QUESTION, Ordering::Release); // pairs with `take_question`
+    }
+
+    /// Takes the question, if there is one.
+    pub fn take_question(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & QUESTION != 0
+            && self.0.fetch_and(!QUESTION, Ordering::Acquire) & QUESTION != 0
+    }
+
+    /// Offers the operation at a place of the heap. False: there is another one.
+    pub fn post(&self, at: u64) -> bool {
+        let question = self.0.load(Ordering::Relaxed) & QUESTION;
+        // Release: what lies there is seen by who claims it.
+        let (order, otherwise) = (Ordering::Release, Ordering::Relaxed);
+        self.0
+            .compare_exchange(question, at | question, order, otherwise)
+            .is_ok()
+    }
+
+    /// Whether the operation that the caller has posted at a place is done.
+    #[inline]
+    pub fn is_over(&self, at: u64) -> bool {
+        // Acquire: what was done is seen. No other process posts this place.
+        self.0.load(Ordering::Acquire) & !(QUESTION | CLAIMED) != at
+    }
+
+    /// Takes an operation back that the caller has posted at a place. False: it is being done, or is done.
+    pub fn withdraw(&self, at: u64) -> bool {
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & !QUESTION == at {
+            let (order, otherwise) = (Ordering::Relaxed, Ordering::Relaxed);
+            match (self.0).compare_exchange(word, word & QUESTION, order, otherwise) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Claims the operation that is offered; the caller does it, then calls [`Asked::end`]. `None`: there is none.
+    pub fn claim(&self) -> Option<u64> {
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word >= FIRST && word & CLAIMED == 0 {
+            let (order, otherwise) = (Ordering::Acquire, Ordering::Relaxed); // pairs with `post`
+            match (self.0).compare_exchange(word, word | CLAIMED, order, otherwise) {
+                Ok(_) => return Some(word & !QUESTION),
+                Err(now) => word = now,
+            }
+        }
+        None
+    }
+
+    /// Ends the operation that the caller has claimed.
+    pub fn end(&self) {
+        self.0.fetch_and(QUESTION, Ordering::Release); // pairs with `is_over`
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::sync::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    const ORIGINS: usize = 2;
+
+    #[derive(Default)]
+    struct Shared {
+        asked: Asked,
+        /// By origin: what is to be done, and how often it was done.
+        boxes: [UnsafeCell<u32>; ORIGINS],
+        done: [UnsafeCell<u32>; ORIGINS],
+    }
+
+    // SAFETY: that each cell is accessed by who has the operation is what the models check.
+    unsafe impl Sync for Shared {}
+
+    impl Shared {
+        fn add(&self, origin: usize) {
+            // SAFETY: as above; loom reports accesses at the same time.
+            let value = self.boxes[origin].with(|value| unsafe { *value });
+            self.done[origin].with_mut(|done| {
+                // SAFETY: as above.
+                unsafe { *done += value }
+            });
+        }
+
+        /// The target's poll.
+        fn serve(&self) {
+            if let Some(at) = self.asked.claim() {
+                self.add((at / FIRST - 1) as usize);
+                self.asked.end();
+            }
+        }
+
+        /// An operation that adds a value: by the target, or by the origin after so many looks.
+        fn operate(&self, origin: usize, value: u32, looks: u32) {
+            let at = FIRST * (origin as u64 + 1);
+            self.boxes[origin].with_mut(|place| {
+                // SAFETY: as above.
+                unsafe { *place = value }
+            });
+            if !self.asked.post(at) {
+                return self.add(origin);
+            }
+            for _ in 0..looks {
+                if self.asked.is_over(at) {
+                    return;
+                }
+                thread::yield_now();
+            }
+            if self.asked.withdraw(at) {
+                return self.add(origin);
+            }
+            while !self.asked.is_over(at) {
+                thread::yield_now();
+            }
+        }
+
+        fn sum(&self, origin: usize) -> u32 {
+            // SAFETY: as above.
+            self.done[origin].with(|done| unsafe { *done })
+        }
+    }
+
+    fn check(changes: usize, body: impl Fn() + Sync + Send + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(changes);
+        builder.check(body);
+    }
+
+    #[test]
+    fn each_operation_is_done_once() {
+        check(4, || {
+            let shared = Arc::new(Shared::default());
+            let target = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.serve();
+                    shared.serve();
+                })
+            };
+            shared.operate(0, 1, 1);
+            assert_eq!(shared.sum(0), 1);
+            shared.operate(0, 10, 0);
+            assert_eq!(shared.sum(0), 11);
+            target.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn origins_do_not_take_each_others_operations() {
+        check(2, || {
+            let shared = Arc::new(Shared::default());
+            let other = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.operate(1, 100, 0);
+                    assert_eq!(shared.sum(1), 100);
+                })
+            };
+            let target = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.serve();
+                    shared.serve();
+                })
+            };
+            shared.operate(0, 1, 1);
+            assert_eq!(shared.sum(0), 1);
+            other.join().unwrap();
+            target.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn no_question_is_lost_beside_an_operation() {
+        check(3, || {
+            let shared = Arc::new(Shared::default());
+            let other = {
+                let shared = shared.clone();
+                thread::spawn(move || shared.asked.ask())
+            };
+            let target = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.serve();
+                    shared.asked.take_question()
+                })
+            };
+            shared.operate(0, 1, 0);
+            other.join().unwrap();
+            let taken = target.join().unwrap();
+            assert_eq!(
+                u32::from(taken) + u32::from(shared.asked.take_question()),
+                1
+            );
+            assert_eq!(shared.sum(0), 1);
+            assert!(!shared.asked.is_any());
+        });
+    }
+}
