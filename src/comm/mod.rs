@@ -26,6 +26,7 @@ use crate::group::{Comparison, Group};
 use crate::handle::{self, ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
+use crate::queue::revocations;
 use crate::references;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::topology::Topology;
@@ -375,10 +376,11 @@ impl Comm {
     }
 
     /// Nothing of this process uses the communicator any more: it has no news of it from now on. To be called before the context id is given
-    /// back.
-    pub fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
+    /// back. Whether that can be: false if this process knows that the communicator was revoked.
+    pub fn end(&self) -> bool {
+        let can_go = revocations::end(&self.revoked, &self.is_over);
         self.leave_desk();
+        can_go
     }
 
     /// The topology, if it has one.

@@ -16,6 +16,7 @@ use crate::engine::revoked::{self, Word};
 use crate::engine::{self, failures, liveness, tasks, wait};
 use crate::error::Result;
 use crate::group::names;
+use crate::queue::revocations;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, deaths};
 use parking_lot::Mutex;
@@ -70,6 +71,10 @@ impl Comm {
 
     /// Revokes it in this process, and has others know. They may know already.
     fn set_revoked(&'static self) {
+        // Another thread has ended it since it was found.
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
         // First, so that all of this node know although this process dies.
         let is_told = self.tell_node();
         self.take_revoked(is_told);
@@ -77,7 +82,7 @@ impl Comm {
 
     /// Revokes it in this process, and has those elsewhere know. `is_told`: all of this node have been told.
     fn take_revoked(&'static self, is_told: bool) {
-        if self.revoked.swap(true, Ordering::AcqRel) {
+        if !revocations::learn(&self.revoked, &self.is_over) {
             return;
         }
         // Not one that was freed: no call finds its handle.

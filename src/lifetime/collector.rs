@@ -266,11 +266,11 @@ impl Garbage {
         comm.errhandler.set(ERRORS_ARE_FATAL);
         let is_free = comm.end_calls();
         // A duplicate that came to nothing has no id.
-        comm.end();
+        let can_go = comm.end();
         if is_free && comm.receive_context() != comm::PENDING {
             engine::forget_context(comm.receive_context());
             // Else there may be something on its way.
-            if !comm.has_failed() {
+            if can_go && !comm.has_failed() {
                 context_id::release(comm.receive_context());
             }
         }

@@ -5,9 +5,10 @@
 //! for a revocation when the others can find it.
 //!
 //! Invariant: a process that has a thing, or makes it, learns of its revocation: whoever makes it sees the count, or whoever sees the count finds
-//! the thing (models below, for loom).
+//! the thing (models below, for loom). And where the number of a thing is given back, for another thing to get it, no revocation of the first is
+//! kept under that number any more.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering, full_fence};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, full_fence};
 
 /// Revokes what has this word. False: it was revoked before. Sleepers are to be woken.
 pub fn revoke(word: &AtomicU64, count: &AtomicU32) -> bool {
@@ -44,6 +45,25 @@ pub fn is_any(count: &AtomicU32) -> bool {
     count.load(Ordering::Acquire) != 0
 }
 
+/// The process learns that a thing of its own is revoked. Whether it has to keep that: it has not known it, and the thing is not over.
+pub fn learn(is_known: &AtomicBool, is_over: &AtomicBool) -> bool {
+    if is_known.swap(true, Ordering::AcqRel) {
+        return false;
+    }
+    // Pairs with `end`.
+    full_fence();
+    !is_over.load(Ordering::Relaxed)
+}
+
+/// The thing is over for the process. Whether its number can be given back as far as this process knows; from then on it does not [`learn`] anything of
+/// it.
+pub fn end(is_known: &AtomicBool, is_over: &AtomicBool) -> bool {
+    is_over.store(true, Ordering::Relaxed);
+    // Either this thread sees that another one has learnt, or that one sees the end.
+    full_fence();
+    !is_known.load(Ordering::Acquire)
+}
+
 #[cfg(all(test, loom))]
 mod models {
     //! They fail, as they should, where
@@ -51,6 +71,7 @@ mod models {
     //! - `revoke` counts before it sets the word, or counts by a relaxed store;
     //! - `look` keeps the count before it has found what is new, or by a relaxed store;
     //! - `is_any` has no fence, or `look` has none;
+    //! - `end` has no fence, or `learn` has none;
     //! - who revokes wakes nobody, or in front of the count.
 
     use super::*;
@@ -162,5 +183,18 @@ mod models {
                 maker.join().unwrap();
             });
         }
+    }
+
+    #[test]
+    fn no_revocation_is_kept_under_a_number_that_is_given_back() {
+        explore(|| {
+            let is_known = Arc::new(AtomicBool::new(false));
+            let is_over = Arc::new(AtomicBool::new(false));
+            let (known, over) = (is_known.clone(), is_over.clone());
+            let learns = thread::spawn(move || learn(&known, &over));
+            let given_back = end(&is_known, &is_over);
+            let kept = learns.join().unwrap();
+            assert!(!(kept && given_back));
+        });
     }
 }
