@@ -17,7 +17,6 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 struct Task {
@@ -38,9 +37,7 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 const ANSWERS: usize = 1 << (usize::BITS - 1);
 /// The work of [`answer_by`].
 static ANSWER: Mutex<Option<Answer>> = Mutex::new(None);
-type Answer = Box<dyn FnMut() + Send>;
-/// The work of [`serve_by`].
-static SERVE: OnceLock<fn(u64)> = OnceLock::new();
+type Answer = Box<dyn FnMut(Wish) + Send>;
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// Tasks begun since the last run.
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
@@ -94,8 +91,19 @@ fn run_live() -> bool {
     any() && run_all() || has_served
 }
 
-/// Has `work` done in the waits of this process from now on, where another process [asks](ask) for it.
-pub fn answer_by(work: impl FnMut() + Send + 'static) {
+/// What another process wants of this one.
+#[derive(Clone, Copy)]
+pub enum Wish {
+    /// It has [asked](ask).
+    Answer,
+    /// It offers an operation, which lies there in the node's heap ([`Asked`]).
+    ///
+    /// [`Asked`]: crate::queue::asked::Asked
+    Operation(u64),
+}
+
+/// Has `work` done in the waits of this process from now on, where another process wants it.
+pub fn answer_by(work: impl FnMut(Wish) + Send + 'static) {
     *ANSWER.lock() = Some(Box::new(work));
     LIVE.fetch_or(ANSWERS, Ordering::Relaxed);
 }
@@ -105,15 +113,6 @@ pub fn ask(process: u32) {
     if let Some(table) = super::table() {
         table.of(process).page.asked.ask();
     }
-}
-
-/// Has operations done by `work` in the waits of this process from now on that others offer it ([`Asked`]): it is told where one is in the
-/// node's heap.
-///
-/// [`Asked`]: crate::queue::asked::Asked
-pub fn serve_by(work: fn(u64)) {
-    SERVE.get_or_init(|| work);
-    LIVE.fetch_or(ANSWERS, Ordering::Relaxed);
 }
 
 /// Does what other processes have asked for. True if that was an operation. Call it without the guard.
@@ -127,10 +126,16 @@ pub fn answer() -> bool {
 /// Does the operation that another process offers this one, if there is one.
 #[inline]
 pub fn serve() -> bool {
-    if let (Some(page), Some(work)) = (super::own_page(), SERVE.get())
+    ANSWER
+        .try_lock()
+        .is_some_and(|mut work| do_offered(&mut work))
+}
+
+fn do_offered(work: &mut Option<Answer>) -> bool {
+    if let (Some(work), Some(page)) = (work, super::own_page())
         && let Some(at) = page.asked.claim()
     {
-        work(at);
+        work(Wish::Operation(at));
         page.asked.end();
         return true;
     }
@@ -140,14 +145,15 @@ pub fn serve() -> bool {
 #[cold]
 #[inline(never)]
 fn answer_now() -> bool {
-    let has_served = serve();
     // A thread that answers already has not looked yet, or looks again when it next waits.
-    if let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page())
-        && page.asked.take_question()
-    {
+    let (Some(mut work), Some(page)) = (ANSWER.try_lock(), super::own_page()) else {
+        return false;
+    };
+    let has_served = do_offered(&mut work);
+    if page.asked.take_question() {
         published::stir();
         if let Some(work) = work.as_mut() {
-            work();
+            work(Wish::Answer);
         }
     }
     has_served

@@ -121,11 +121,6 @@ static BOX_OF_THIS: Mutex<Option<u64>> = Mutex::new(None);
 static PAUSED: OnceLock<Box<[AtomicU16]>> = OnceLock::new();
 const LEVELS: u16 = 8;
 
-/// Lets this process do what others offer it.
-pub(super) fn enroll() {
-    tasks::serve_by(serve);
-}
-
 /// Whether a target is to be offered an operation now.
 fn is_due(process: u32) -> Option<&'static AtomicU16> {
     let make = || {
@@ -381,7 +376,7 @@ impl Own {
 }
 
 /// Does an operation that this process has claimed, if all of its memory is there.
-fn serve(at: u64) {
+pub(super) fn serve(at: u64) {
     let place = transport::heap().and_then(|heap| heap.at(at, BOX as u64));
     let (Some(place), Some(table)) = (place, engine::table()) else {
         return;

@@ -14,7 +14,8 @@ use super::claimed;
 use super::room::is_private;
 use super::share::Share;
 use super::window::{Flavor, Window};
-use crate::engine::{self, tasks};
+use crate::engine;
+use crate::engine::tasks::{self, Wish};
 use crate::os::in_place::Content;
 use crate::os::{backoff::give_way, in_place, tell};
 use crate::queue::relocation::{Pages, Place};
@@ -146,8 +147,10 @@ pub fn enroll(window: &'static Window, share: Share) {
     }
     static ANSWERS: Once = Once::new();
     ANSWERS.call_once(|| {
-        claimed::enroll();
-        tasks::answer_by(answer);
+        tasks::answer_by(|wish| match wish {
+            Wish::Answer => answer(),
+            Wish::Operation(at) => claimed::serve(at),
+        });
     });
     STATE.lock().given.push(Given {
         window,
