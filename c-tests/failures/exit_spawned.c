@@ -1,6 +1,6 @@
 /* The exit code of a job with one that it has spawned, and that is connected: survivors of either count, and only where there are none that of the
  * first death. Arguments: who dies ("children", "parents", "both", "nobody"), the code of the first one that is left after MPI_Finalize, and
- * "parted" if the jobs disconnect first. */
+ * "parted" if the jobs disconnect first, or "freed" if those that are left free all that connects them to the dead. */
 #include "failing.h"
 #include "spawned.h"
 
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     int count, all, me;
     start_family(&argc, &argv);
     const char *who = argv[1];
-    int code = atoi(argv[2]), parts = argc > 3;
+    int code = atoi(argv[2]), parts = argc > 3 && !strcmp(argv[3], "parted");
     char *words[] = {argv[1], argv[2], argv[3], NULL};
     MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     family = is_child ? parent : spawn(MPI_COMM_WORLD, CHILDREN, words);
@@ -42,6 +42,10 @@ int main(int argc, char **argv)
         CHECK_INT(count, all - dead);
         MPI(MPI_Comm_free(&left));
         MPI(MPI_Comm_free(&merged));
+        if (argc > 3) {
+            MPI(MPI_Comm_free(&family));
+            usleep(300000);
+        }
     } else {
         me = rank;
     }

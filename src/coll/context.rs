@@ -534,6 +534,10 @@ impl<'a> CollContext<'a> {
         {
             comm.set_lost(process);
         }
+        // Another rank has said so before this one has looked. Not within a task, which a look may end.
+        if process == REVOKED && matches!(self.wait, WaitMode::Block) {
+            liveness::look();
+        }
     }
 
     pub async fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {

@@ -42,7 +42,7 @@ pub(super) fn block_any(comm: &Comm, function: &'static str, call: &CollArgs) ->
     if comm.nodes().is_none()
         && let Some(done) = staged::block(comm, function, call)
     {
-        return done;
+        return done.or_else(|error| conclude_staged(comm, function, error));
     }
     let coll = CollContext::new(comm, function);
     let staging = staging_of(comm, &comm.staging.blocking, Geometry::of);
@@ -125,6 +125,14 @@ fn conclude(
         }
     }
     done
+}
+
+/// As [`conclude`], of an operation that has failed in the area. Later ones must not begin, though they go by messages: those of this one may
+/// have come from ranks that have not failed.
+#[cold]
+fn conclude_staged(comm: &Comm, function: &'static str, error: Error) -> Result<()> {
+    let coll = CollContext::new(comm, function);
+    conclude(comm, &coll, Some(&comm.staging.blocking), Err(error))
 }
 
 /// Whether all ranks give the same amount of data, so that messages are as long as they are expected. Of what is gathered, scattered or

@@ -222,7 +222,7 @@ impl Supervisor<'_> {
         }
     }
 
-    fn has_survivors(&self) -> bool {
+    pub(super) fn has_survivors(&self) -> bool {
         let has_survived = |rank: &Rank| {
             matches!(rank.life, Life::Exited(0)) && rank.stage(&self.segment) == Stage::Finalized
         };

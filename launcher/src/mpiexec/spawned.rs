@@ -8,7 +8,7 @@ use super::ending::Cause;
 use super::front::BY_KERNEL;
 use super::output::Kind;
 use super::plan::{self, Plan, Refusal};
-use super::rank::Life;
+use super::rank::{Life, Rank};
 use super::request::{Label, Program, Request, StandardInput};
 use super::server::{SpawnRequest, Wanted};
 use super::state::Spawned;
@@ -200,7 +200,11 @@ impl Supervisor<'_> {
                 }
                 FAILED => self.spawned[number].failed = true,
                 DIED_OUT => self.spawned[number].died_out = true,
-                DISCONNECTED => self.spawned[number].disconnected = true,
+                DISCONNECTED => {
+                    // The connection also ends with the last process here that dies: those there have survived it.
+                    let is_left = self.ranks.iter().any(Rank::is_running) || self.has_survivors();
+                    self.spawned[number].disconnected |= is_left;
+                }
                 _ => {
                     if let Some(word) = line.strip_prefix(ANSWER) {
                         self.hear_spawned_answer(number, word);
