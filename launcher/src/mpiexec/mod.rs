@@ -18,6 +18,7 @@ mod events;
 mod exit_policy;
 mod foreign;
 mod front;
+mod gdb;
 pub mod hosts;
 mod input;
 mod layout;
@@ -112,6 +113,11 @@ pub fn main() {
     {
         std::process::exit(singleton::run(rest));
     }
+    if let Some((first, rest)) = arguments.split_first()
+        && first == gdb::PART
+    {
+        std::process::exit(gdb::keep(rest));
+    }
     match arguments::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
@@ -121,6 +127,10 @@ pub fn main() {
             Err(text) => refuse("mpiexec", &text, 1),
         },
         Ok(Answer::Info) => print(&(version::info() + &variables::list())),
+        Ok(Answer::Run(request)) if request.gdb => match gdb::run(&arguments) {
+            Ok(code) => std::process::exit(code),
+            Err(text) => refuse("mpiexec", &text, 1),
+        },
         Ok(Answer::Run(request)) => std::process::exit(run(*request)),
         Err(text) => refuse("mpiexec", &text, 1),
     }

@@ -150,6 +150,8 @@ pub struct Request {
     pub stack_traces: bool,
     /// What is done about a job that is stuck.
     pub deadlock: Option<Deadlock>,
+    /// Each rank in a debugger, and this process before them.
+    pub gdb: bool,
     #[serde(skip)]
     pub tools: Vec<Tool>,
     pub report_pid: Option<String>,

@@ -97,6 +97,15 @@ pub const STREAMS: &[Choice] = &[
 
 pub const WATCHING: &[Choice] = &[
     choice(
+        &["gdb"],
+        No,
+        "start each rank in gdb: commands go to all, \"z 0,2-3\" selects ranks and \"z\" all, equal lines of output come once with their ranks",
+        |parsing, _| {
+            parsing.request.gdb = true;
+            Ok(())
+        },
+    ),
+    choice(
         &["timeout"],
         One("SECONDS"),
         "end the job then, and say what each rank was waiting for (exit code 124)",
