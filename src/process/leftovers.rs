@@ -79,17 +79,16 @@ impl Line {
 
     /// In one line of text, and back.
     fn encode(&self) -> String {
+        let (before, after) = (in_one_line(&self.before), in_one_line(&self.after));
         let Some(partners) = &self.partners else {
-            return format!("{}\n", self.before);
+            return before + "\n";
         };
         let ranks: Vec<String> = partners.ranks.iter().map(usize::to_string).collect();
         let (least, most) = partners.bytes;
         format!(
-            "{}\t{}\t{}\t{least}\t{most}\t{}\n",
-            self.before,
+            "{before}\t{}\t{}\t{least}\t{most}\t{after}\n",
             partners.word,
             ranks.join(","),
-            self.after
         )
     }
 
@@ -183,6 +182,11 @@ pub fn report_sessions(rank: u32) {
             ));
         }
     }
+}
+
+/// Names that the program has given may have line ends and tabs, which mean something else here.
+fn in_one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// The lines of all ranks, each with the ranks that have it.
@@ -301,7 +305,10 @@ fn without_signatures(bytes: u64, count: u64) -> String {
 fn messages(refused: &[Group]) -> Vec<String> {
     let name = |context| {
         let name = comm::name_of_context(context);
-        name.unwrap_or_else(|| "a freed communicator".to_owned())
+        name.map_or_else(
+            || "a freed communicator".to_owned(),
+            |name| in_one_line(&name),
+        )
     };
     let mut lines = Vec::new();
     for group in refused {
@@ -475,6 +482,21 @@ mod tests {
         assert_eq!(
             together(&texts),
             "  ranks 0-1: 1 request (1 byte from any rank, tag 7)\n"
+        );
+        // A name with a tab and a line end.
+        let named = Line {
+            before: "1 request (".to_owned(),
+            partners: Some(Partners {
+                word: "to".to_owned(),
+                ranks: vec![1],
+                bytes: (4, 4),
+            }),
+            after: ", tag 7, a\tb\nc)".to_owned(),
+        };
+        let both = named.encode() + &Line::of("2 ports (d\ne)".to_owned()).encode();
+        assert_eq!(
+            together(&[(both, vec![0])]),
+            "  rank 0: 1 request (4 bytes to rank 1, tag 7, a b c)\n  rank 0: 2 ports (d e)\n"
         );
         assert_eq!(together(&[]), "");
     }
