@@ -99,7 +99,7 @@ impl Supervisor<'_> {
                 return None;
             }
             let page = &self.segment.rank(rank.seat).status;
-            all = all.and(records(&page.waits.read()?));
+            all = all.and(own_records(&page.waits.read()?)?);
         }
         Some(all)
     }
@@ -342,7 +342,15 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
 /// A rank that has ended.
 fn gone(page: &Page) -> Seen {
     let view = page.waits.read();
-    view.map_or(Seen::Open, |view| Seen::Gone(records(&view)))
+    let known = view.and_then(|view| own_records(&view));
+    known.map_or(Seen::Open, Seen::Gone)
+}
+
+/// Those of a rank that has ended. `None`: some may have gone to other jobs or come from there, and sums would say nothing.
+fn own_records(view: &View) -> Option<Records> {
+    let records = records(view);
+    let met = view.open || view.jobs.iter().any(|job| *job != 0);
+    (!met || records == Records::default()).then_some(records)
 }
 
 fn records(view: &View) -> Records {

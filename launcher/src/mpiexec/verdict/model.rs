@@ -197,6 +197,7 @@ impl World {
             return Seen::Gone(Records::default());
         }
         match (it.at < it.script.len(), it.waits) {
+            (false, _) if self.knows_stranger(it) && it.records != Records::default() => Seen::Open,
             (false, _) if self.ended_are_forgotten => Seen::Gone(Records::default()),
             (false, _) => Seen::Gone(it.records),
             (true, false) => Seen::Open,
