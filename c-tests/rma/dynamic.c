@@ -158,6 +158,13 @@ static void meanwhile(MPI_Win win)
     MPI(MPI_Win_detach(win, cells));
 }
 
+/* It may wait until the flush, which then has its error. */
+static int accumulate_and_flush(const int *value, int target, MPI_Aint at, MPI_Win win)
+{
+    int code = MPI_Accumulate(value, 1, MPI_INT, target, at, 1, MPI_INT, MPI_SUM, win), flushed = MPI_Win_flush(target, win);
+    return code ? code : flushed;
+}
+
 /* Memory that its owner has unmapped but not detached: an error of the origin's, and its neighbours work. */
 static void unmapped(MPI_Win win)
 {
@@ -172,8 +179,7 @@ static void unmapped(MPI_Win win)
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
         CHECK_CLASS(MPI_Put(&one, 1, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), 1, MPI_INT, win), MPI_ERR_RMA_ATTACH);
         CHECK_CLASS(MPI_Get(&back, 1, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page + 8), 1, MPI_INT, win), MPI_ERR_RMA_ATTACH);
-        CHECK_CLASS(MPI_Accumulate(&one, 1, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), 1, MPI_INT, MPI_SUM, win),
-                    MPI_ERR_RMA_ATTACH);
+        CHECK_CLASS(accumulate_and_flush(&one, right, MPI_Aint_add(at, (MPI_Aint) page), win), MPI_ERR_RMA_ATTACH);
         CHECK_CLASS(MPI_Fetch_and_op(&one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), MPI_SUM, win), MPI_ERR_RMA_ATTACH);
         CHECK_CLASS(MPI_Compare_and_swap(&one, &one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), win), MPI_ERR_RMA_ATTACH);
         MPI(MPI_Fetch_and_op(&one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) (2 * page)), MPI_SUM, win));
