@@ -13,8 +13,11 @@ use crate::comm::Comm;
 
 /// How many there are in a handful: the rest of the word that travels is the caller's.
 pub const BITS: u32 = 30;
-/// The words that handfuls are from, the last ones of the first page: other allocations take the first ones.
-const WORDS_OF_HANDFULS: u32 = 128;
+/// The words that handfuls are from. Not the first ones, which other allocations take first, nor far behind: what is kept of each id is in one
+/// array, which grows up to the last one.
+const FIRST_WORD: u32 = 8;
+const WORDS_OF_HANDFULS: u32 = 8;
+const _: () = assert!(FIRST_WORD + WORDS_OF_HANDFULS <= WORDS as u32);
 
 /// What a member offers.
 #[must_use = "its ids are taken"]
@@ -28,7 +31,7 @@ pub struct Handful {
 impl Handful {
     /// For a communicator whose members are among those of this one, all of whose members offer.
     pub fn of(parent: &Comm) -> Handful {
-        let word = WORDS as u32 - 1 - (parent.receive_context() >> 2) % WORDS_OF_HANDFULS;
+        let word = FIRST_WORD + (parent.receive_context() >> 2) % WORDS_OF_HANDFULS;
         let mut handful = Handful {
             first: word * 32,
             bits: 0,
