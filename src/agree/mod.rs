@@ -165,18 +165,22 @@ impl Turn {
         let desk = at.desk();
         let is_marked = |place: usize| marked.0.binary_search(&place).is_ok();
         desk.contribute(at.own(), number, flag, is_marked);
-        let is_lost = |place: usize| {
-            let is_lost = engine::has_stopped(at.process(place));
+        // Also in looks that do not ask: whoever comes last may have asked, and have woken this process just before it slept.
+        let is_lost = |place: usize, asks: bool| {
+            let process = at.process(place);
+            let is_lost = match asks {
+                true => engine::has_stopped(process),
+                false => engine::is_known_to_have_stopped(process),
+            };
             if is_lost {
-                // It is marked at the desk, which may end waits of others.
+                // It is marked in its page, which may end waits of others.
                 published::stir();
             }
             is_lost
         };
         let is_settled = |asks: bool| {
             let mut places = seen.load(Ordering::Relaxed);
-            let is_lost = asks.then_some(&is_lost as &dyn Fn(usize) -> bool);
-            let is_settled = desk.is_settled(number, &mut places, is_lost);
+            let is_settled = desk.is_settled(number, &mut places, |place| is_lost(place, asks));
             seen.store(places, Ordering::Relaxed);
             is_settled
         };

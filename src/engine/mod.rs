@@ -135,6 +135,13 @@ pub fn has_stopped(process: u32) -> bool {
     stores_no_more(process) || losses::loss(process) == Some(Loss::Finalizing)
 }
 
+/// As [`has_stopped`], if somebody has found that already: no call of the kernel.
+pub fn is_known_to_have_stopped(process: u32) -> bool {
+    table().is_some_and(|table| {
+        table.is_known_over(process) || table.of(process).loss() == Some(Loss::Finalizing)
+    })
+}
+
 /// This process's own page in the table.
 pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)

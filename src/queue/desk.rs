@@ -98,11 +98,10 @@ impl<'a> Desk<'a> {
         self,
         number: u32,
         seen: &mut usize,
-        is_lost: Option<&dyn Fn(usize) -> bool>,
+        is_lost: impl Fn(usize) -> bool,
     ) -> bool {
         while *seen < self.members {
-            let is_lost = || is_lost.is_some_and(|is_lost| is_lost(*seen));
-            if self.flag_of(*seen, number).is_none() && !is_lost() {
+            if self.flag_of(*seen, number).is_none() && !is_lost(*seen) {
                 return false;
             }
             *seen += 1;
@@ -175,13 +174,13 @@ mod tests {
         for number in 1..=5 {
             let mut seen = 0;
             for member in (0..70).filter(|member| *member != 66) {
-                assert!(!desk.is_settled(number, &mut seen, None));
+                assert!(!desk.is_settled(number, &mut seen, |_| false));
                 let flag = u32::MAX ^ 1 << (member % 30);
                 desk.contribute(member, number, flag, |other| other == 66 && number > 1);
             }
-            assert!(!desk.is_settled(number, &mut seen, Some(&|member| member == 65)));
+            assert!(!desk.is_settled(number, &mut seen, |member| member == 65));
             assert_eq!(seen, 66);
-            assert!(desk.is_settled(number, &mut seen, Some(&|member| member == 66)));
+            assert!(desk.is_settled(number, &mut seen, |member| member == 66));
             let outcome = desk.outcome(number, 10);
             assert_eq!(outcome.flags, [!0x3ff, 3 << 30]);
             assert_eq!(outcome.absent, [66]);
@@ -207,7 +206,7 @@ mod tests {
         desk.contribute(0, 1, 5, |_| false);
         desk.contribute(1, 1, 4, |_| false);
         let mut seen = 0;
-        assert!(desk.is_settled(1, &mut seen, Some(&|_| true)));
+        assert!(desk.is_settled(1, &mut seen, |_| true));
         let outcome = desk.outcome(1, 2);
         assert_eq!((outcome.flags[0], outcome.is_acknowledged), (4, true));
         assert!(outcome.absent.is_empty());

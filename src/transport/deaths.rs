@@ -115,6 +115,12 @@ impl Table {
         peer.seat.is_some() && peer.page.stores_no_more()
     }
 
+    /// As [`Table::stores_no_more`], if somebody has found that already: no call of the kernel.
+    pub fn is_known_over(&self, process: u32) -> bool {
+        let peer = self.of(process);
+        peer.seat.is_some() && peer.page.is_known_over()
+    }
+
     /// Takes a process of the job for lost, because the connection to it has broken: for this process it is as if that one had died.
     pub fn lose(&self, process: u32) {
         self.mark_lost(process);

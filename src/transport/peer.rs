@@ -132,9 +132,14 @@ impl Page {
         self.lost.load(Ordering::Acquire) & REAPED != 0
     }
 
+    /// As [`Page::stores_no_more`], if somebody has found that already.
+    pub fn is_known_over(&self) -> bool {
+        self.lost.load(Ordering::Acquire) & (REAPED | OVER) != 0
+    }
+
     /// Whether its process is known to be no more, so that what it had can be another one's.
     pub fn stores_no_more(&self) -> bool {
-        if self.lost.load(Ordering::Acquire) & (REAPED | OVER) != 0 {
+        if self.is_known_over() {
             return true;
         }
         let has_ended = self.has_died() || self.loss().is_some_and(Loss::is_end);

@@ -43,7 +43,7 @@ impl Member<'_> {
         let is_lost = |member: usize| self.0.died[member].load(Ordering::Acquire) != 0;
         let mut seen = 0;
         let mut look = || {
-            let is_settled = self.desk().is_settled(number, &mut seen, Some(&is_lost));
+            let is_settled = self.desk().is_settled(number, &mut seen, is_lost);
             is_settled.then_some(())
         };
         match look() {

@@ -411,7 +411,7 @@ mod tests {
             key(12, &[0, 2]),
         ] {
             let other = all[2].open(&other).unwrap();
-            assert!(!other.desk().is_settled(1, &mut 0, None));
+            assert!(!other.desk().is_settled(1, &mut 0, |_| false));
         }
         assert_eq!(next(&all[1]), 5);
     }
@@ -431,11 +431,11 @@ mod tests {
         // Also where the ids are the same ones.
         let again = all[1].open(&key(8, &[0, 1, 2])).unwrap();
         assert_eq!(next(&all[0]), 2);
-        assert!(!again.desk().is_settled(1, &mut 0, None));
+        assert!(!again.desk().is_settled(1, &mut 0, |_| false));
         again.leave(0);
         again.leave(1);
         let smaller = all[1].open(&key(20, &[0, 1])).unwrap();
-        assert!(!smaller.desk().is_settled(1, &mut 0, None));
+        assert!(!smaller.desk().is_settled(1, &mut 0, |_| false));
         assert_eq!(next(&all[0]), 2);
     }
 
