@@ -23,8 +23,8 @@ use std::time::Duration;
 const GRACE: u64 = 100_000_000;
 const STACK_BYTES: usize = 128 << 10;
 
-// What is said: a byte each, with an argument and a count. It may end waits, so the status page counts it as it does records: what is said
-// before it leaves, what is heard when it is done.
+// Kinds of words: a byte each, with an argument and a count. A word may end waits, so the status page counts words as it does records: one that
+// is sent before it leaves, one that is heard when it is done.
 /// The process is in MPI_Finalize and has sent so many records; the argument says whether it still receives.
 const FINALIZING: u8 = 1;
 /// It goes on all the same.

@@ -48,7 +48,7 @@ impl Handful {
         if !others_offer {
             for bit in 0..BITS {
                 let prefix = handful.first + bit;
-                if space.is_free(prefix) && space.take(prefix) {
+                if space.take(prefix) {
                     handful.bits |= 1 << bit;
                 }
             }
