@@ -83,16 +83,23 @@ static int in_replace(MPI_Comm comm)
     return MPI_Sendrecv_replace(buffer, BYTES, MPI_CHAR, 1, 5, 1, 6, comm, MPI_STATUS_IGNORE);
 }
 
-/* One that was to be cancelled, which takes the receiver's word. */
+/* One that was to be cancelled, which takes the receiver's word. A receiver that is still in the barrier gives it: then it was cancelled, and is sent
+ * again. */
 static int in_cancel(MPI_Comm comm)
 {
-    MPI_Request request;
-    int code = MPI_Issend(buffer, BYTES, MPI_CHAR, 1, 5, comm, &request);
-    if (code)
-        return code;
-    MPI(MPI_Cancel(&request));
-    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-    CHECK(request == MPI_REQUEST_NULL);
+    int code, was_cancelled;
+    do {
+        MPI_Request request;
+        MPI_Status status;
+        code = MPI_Issend(buffer, BYTES, MPI_CHAR, 1, 5, comm, &request);
+        if (code)
+            return code;
+        MPI(MPI_Cancel(&request));
+        code = MPI_Wait(&request, &status);
+        CHECK(request == MPI_REQUEST_NULL);
+        if (!code)
+            MPI(MPI_Test_cancelled(&status, &was_cancelled));
+    } while (!code && was_cancelled);
     return code;
 }
 
