@@ -4,7 +4,7 @@
  * rank has completed: time = (latest end over all ranks) - (earliest start over all ranks), divided by the iterations
  * of the batch. All ranks are on one node, so their CLOCK_MONOTONIC is one clock. A result is the median of up to five
  * batches that fill the time budget together; a library on which one iteration alone takes longer than the budget is
- * measured once, so a collapsed library costs little more than the budget.
+ * measured twice, so a collapsed library costs little more than twice the budget.
  *
  * The host moves virtual cores about within seconds, so each result carries its own probe: the one-way time of a cache line
  * between the cores of ranks 0 and 1 before and after the measurement (see probe.h). A measurement during which they were
@@ -132,6 +132,8 @@ static inline double bench_attempt(bench_body *body, void *what, double budget)
 {
     long n = 1;
     double t = bench_batch(body, what, n); /* the first one also opens connections and touches pages */
+    if (t >= budget)
+        t = bench_batch(body, what, n); /* one that another program held up says nothing */
     if (t >= budget)
         return t;
     t = bench_calibrate(body, what, n, budget);
