@@ -20,6 +20,8 @@ pub enum Staged {
     Shares,
     /// Each rank reduces a part.
     Parts,
+    /// Each rank gets the result up to the one before it.
+    Chain,
     /// Each rank reads the others' memory.
     SingleCopy,
 }
@@ -33,6 +35,7 @@ impl Staged {
             Staged::Tree => "staged in a tree",
             Staged::Last => "staged, reduced by the last rank",
             Staged::Shares => "staged, reduced in shares",
+            Staged::Chain => "staged in a chain",
             Staged::Parts => "staged, reduced in parts",
             Staged::SingleCopy => "single copy",
         }

@@ -32,13 +32,17 @@ pub const LONGEST_OF_TWO: usize = 64 << 10;
 const MOST_TO_READ: usize = 8;
 /// Operations on larger elements are not staged in large rings.
 const LARGEST_ELEMENT: usize = 4096;
-/// More ranks scan by messages: the last one reads all vectors.
+/// More ranks scan by messages where there is no memory for a chain: the last one reads all vectors.
 const MOST_TO_SCAN: usize = 8;
+/// Bytes of a vector for each rank from which a scan goes along a chain, each rank being one step of it; and its pieces if ranks share cores:
+/// as many as keep two cores busy.
+const LEAST_IN_CHAIN: usize = 4 << 10;
+const PIECES_OF_CHAIN: usize = 4;
 
 /// How an operation is staged by its ranks on one node, by what costs least; `None`: it goes by messages.
 pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
     let small = |how, piece| Some(shape.small(how, piece));
-    let (ranks, slot) = (shape.ranks(), shape.geometry.slot);
+    let ranks = shape.ranks();
     match args {
         CollArgs::Barrier => small(
             match shape.oversubscribed {
@@ -70,14 +74,7 @@ pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
         CollArgs::ReduceScatter {
             own, counts, with, ..
         } => reduce_scatter(own.len(), counts, with, shape),
-        CollArgs::Scan { own, with, .. } => {
-            let bytes = own.len();
-            if with.datatype.size as usize > slot {
-                return None;
-            }
-            let fits = shape.oversubscribed || bytes <= 4096 || ranks <= MOST_TO_SCAN;
-            fits.then(|| shape.small(Staged::Direct, slot))
-        }
+        CollArgs::Scan { own, with, .. } => scan(own.len(), with, shape),
         _ => None,
     }
 }
@@ -334,6 +331,22 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
         return small();
     }
     large.then(|| parts(longest() as usize * unit, unit, false, shape))
+}
+
+fn scan(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
+    let (ranks, slot, unit) = sizes(shape, with);
+    let is_long = bytes >= LEAST_IN_CHAIN * ranks && bytes >= LARGE_GATHER;
+    if ranks > 2 && is_long && shape.large && unit <= LARGEST_ELEMENT {
+        let plan = shape.stream(Staged::Chain, bytes, true);
+        // Where ranks share cores, a piece costs each of them a time slice.
+        let piece = (bytes / PIECES_OF_CHAIN).max(plan.piece).min(shape.piece());
+        return Some(match shape.oversubscribed {
+            true => shape.large(Staged::Chain, piece, piece, 4),
+            false => plan,
+        });
+    }
+    let fits = shape.oversubscribed || bytes <= 4096 || ranks <= MOST_TO_SCAN;
+    (fits && unit <= slot).then(|| shape.small(Staged::Direct, slot))
 }
 
 #[cfg(test)]

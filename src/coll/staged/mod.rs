@@ -12,6 +12,7 @@ mod halves;
 mod movement;
 mod parts;
 mod reduction;
+mod scan;
 mod single_copy;
 mod tree;
 mod waiting;

@@ -1,7 +1,7 @@
 //! Staged reductions, in the order of the ranks.
 //!
 //! How: every rank reduces all of it, the rank that comes last does so for all, each rank a part for all (`parts.rs`), or whichever rank runs
-//! takes shares of it; to one rank: it reduces all of it, or a tree does (`tree.rs`). Costs: docs/collectives.md.
+//! takes shares of it; to one rank: it reduces all of it, or a tree does (`tree.rs`). Scans: `scan.rs`. Costs: docs/collectives.md.
 //! Invariant: every element of a result is made by one rank, in the order of the ranks, so the bits do not depend on who does it.
 
 use super::{Pieces, Step, Work, copy, elements};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What one rank reduces at a time: it stays in the first cache.
-const FIRST_CACHE: usize = 16 << 10;
+pub(super) const FIRST_CACHE: usize = 16 << 10;
 /// Results of so many bytes are made without further ado.
 const SMALL: usize = 1024;
 /// Streams that are read at the same time: more of them hinder each other (benches/counts.md).
@@ -354,7 +354,20 @@ impl Work<'_, BLOCK> {
         of: impl Fn(usize) -> &'d [u8],
         second: Option<&mut [u8]>,
     ) {
-        let (me, ranks) = (self.me, self.ranks);
+        self.make_as((self.me, self.ranks), with, target, bytes, of, second);
+    }
+
+    /// As [`Self::make`], of so many operands, of which this rank's own is the `me`th.
+    #[inline]
+    pub(super) fn make_as<'d>(
+        &mut self,
+        (me, ranks): (usize, usize),
+        with: &Operands,
+        target: Target<'_>,
+        bytes: usize,
+        of: impl Fn(usize) -> &'d [u8],
+        second: Option<&mut [u8]>,
+    ) {
         let Target { own, into, .. } = target;
         if bytes <= SMALL && second.is_none() && into.is_apart_from(own) {
             let done = own.slice(target.begin, bytes).with_bytes(|mine| {
@@ -364,19 +377,19 @@ impl Work<'_, BLOCK> {
             });
             return self.note(done);
         }
-        self.make_in_blocks(with, target, bytes, of, second);
+        self.make_in_blocks((me, ranks), with, target, bytes, of, second);
     }
 
-    /// As [`Self::make`], of any length.
+    /// As [`Self::make_as`], of any length.
     fn make_in_blocks<'d>(
         &mut self,
+        (me, ranks): (usize, usize),
         with: &Operands,
         target: Target<'_>,
         bytes: usize,
         of: impl Fn(usize) -> &'d [u8],
         mut second: Option<&mut [u8]>,
     ) {
-        let (me, ranks) = (self.me, self.ranks);
         let Target { own, into, .. } = target;
         let block = elements(
             with.datatype.size,
@@ -423,58 +436,10 @@ impl Work<'_, BLOCK> {
             begin += length;
         }
     }
-
-    pub(super) async fn scan(
-        &mut self,
-        own: &Buffer,
-        into: &Buffer,
-        with: &Operands,
-        exclusive: bool,
-    ) -> Step {
-        let (bytes, me) = (own.len(), self.me);
-        let piece = elements(with.datatype.size, self.plan.piece);
-        let pieces = self.pieces(bytes, piece, false);
-        let end = if exclusive { me } else { me + 1 };
-        for at in 0..pieces.number {
-            let (round, range) = (pieces.round(at), pieces.range(at));
-            let length = range.len();
-            let place = self.room(round, length).await?;
-            self.publish(round, (place, length), bytes, |work, data| {
-                work.lay(own, range.start, data, length);
-            });
-            self.wake_others();
-            self.await_ranks(0..me, round).await?;
-            let area = self.staging.area;
-            for rank in 0..me {
-                self.agree(rank, round, bytes);
-            }
-            if end > 0 {
-                // SAFETY: the data was waited for or is this rank's own, and this rank acknowledges the round afterwards.
-                let of = |rank: usize| unsafe { area.read(rank, round, length, (0, length)) };
-                let fold = |made: &mut [u8]| fold_all(with, end, of, made, None);
-                let done = match into.contiguous() {
-                    _ if end == 1 => {
-                        into.write(range.start, of(0));
-                        Ok(())
-                    }
-                    Some(_) => into.slice(range.start, length).fill_from(length, fold),
-                    None => {
-                        let mut made = scratch(length);
-                        let done = fold(&mut made);
-                        into.write(range.start, &made);
-                        done
-                    }
-                };
-                self.note(done);
-            }
-            self.acknowledge(round);
-        }
-        Ok(())
-    }
 }
 
 /// Reduces the operands of ranks 0 to `ranks` - 1, in their order.
-fn fold_all<'d>(
+pub(super) fn fold_all<'d>(
     with: &Operands,
     ranks: usize,
     of: impl Fn(usize) -> &'d [u8],
