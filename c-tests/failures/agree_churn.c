@@ -31,6 +31,8 @@ int main(int argc, char **argv)
     random_state = (uint64_t) atoi(argv[1]) * 1000003u + (uint64_t) size;
     return_errors();
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    /* Nobody dies while others need it for that. In the barrier itself they may miss it: what it has sent may die with it. */
+    MPI_Barrier(MPI_COMM_WORLD);
     while (ranks > 1) {
         int victims = 1 + below(ranks - 1), left = ranks - victims, me, spread = 1 + below(400), lag = below(3);
         MPI(MPI_Comm_rank(comm, &me));

@@ -1,6 +1,7 @@
 /* Agreement and shrinking where ranks die: in front of a call, behind their part of it, behind it. What the survivors were told is compared
  * on the communicator that is left. */
 #include "agreeing.h"
+#include "dying.h"
 #include <signal.h>
 
 static void die(void)
@@ -30,6 +31,14 @@ static void check_failed_process(int code, int victim, const char *function)
         check_failed(__FILE__, __LINE__, "the text is %s", text);
 }
 
+/* The victim has done its part. */
+static void check_part(int code, int flag, int others, int victim, int is_near)
+{
+    int counts = is_near || code == MPI_SUCCESS;
+    CHECK_INT(check_class_of(code), counts ? MPI_SUCCESS : MPIX_ERR_PROC_FAILED);
+    CHECK_INT(flag, ~(counts ? others : others & ~(1 << victim)));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm = MPI_COMM_WORLD, left;
@@ -46,7 +55,9 @@ int main(int argc, char **argv)
     }
     MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     MPI(MPI_Barrier(comm));
-    int others = 0;
+    /* What a process sends over a fabric may die with it: its part of an agreement may count then, or not, for all alike. */
+    int is_near = shares_memory(MPI_COMM_WORLD), others = 0;
+    before_deaths(MPI_COMM_WORLD, strcmp(when, "all_but_one") ? rank == victim : rank != 0);
     for (int of = 0; of < size; of++)
         others |= !inter || (of >= size / 2) != (rank >= size / 2) ? 1 << of : 0;
     if (!strcmp(when, "before")) {
@@ -62,13 +73,13 @@ int main(int argc, char **argv)
             MPI(MPIX_Comm_iagree(comm, &flag, &request));
             die();
         }
-        MPI(agree(comm, &flag, nonblocking));
-        CHECK_INT(flag, ~others);
+        code = agree(comm, &flag, nonblocking);
+        check_part(code, flag, others, victim, is_near);
     } else if (!strcmp(when, "after")) {
-        MPI(agree(comm, &flag, nonblocking));
-        CHECK_INT(flag, ~others);
+        code = agree(comm, &flag, nonblocking);
         if (rank == victim)
             die();
+        check_part(code, flag, others, victim, is_near);
     } else if (!strcmp(when, "collective")) {
         /* A collective operation has failed before; agreement does not mind. */
         if (rank == victim)
@@ -92,16 +103,20 @@ int main(int argc, char **argv)
     }
     left = shrink(comm, nonblocking);
     MPI(MPI_Comm_size(left, &ranks));
-    if (!strcmp(when, "shrink") && !inter && ranks == size) {
+    remote = 0;
+    if (inter)
+        MPI(MPI_Comm_remote_size(left, &remote));
+    if (!strcmp(when, "shrink") && ranks + remote == size) {
         /* All of its part was done in its call: it has died behind it. */
         MPI_Comm first = left;
         MPI(MPI_Comm_set_errhandler(first, MPI_ERRORS_RETURN));
         left = shrink(first, nonblocking);
         MPI(MPI_Comm_free(&first));
         MPI(MPI_Comm_size(left, &ranks));
+        if (inter)
+            MPI(MPI_Comm_remote_size(left, &remote));
     }
     if (inter) {
-        MPI(MPI_Comm_remote_size(left, &remote));
         CHECK_INT(ranks + remote, expected);
     } else {
         CHECK_INT(ranks, expected);

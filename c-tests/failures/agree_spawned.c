@@ -1,6 +1,7 @@
 /* Agreement and shrinking between jobs: on an intercommunicator to spawned processes, and on one made of both groups. The last child dies, or the
  * last parent, before the calls or in the middle of them. Arguments: who dies ("nobody", "child", "parent"), "blocking" or "nonblocking". */
 #include "agreeing.h"
+#include "dying.h"
 #include "spawned.h"
 #include <mpi-ext.h>
 
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
     left = shrink(merged, nonblocking);
     check_works(left, all);
     MPI(MPI_Comm_free(&left));
+    int is_near = shares_memory(merged);
+    before_deaths(merged, is_victim);
     if (is_victim) {
         /* Its part of one agreement is done. */
         flag = 5;
@@ -88,8 +91,11 @@ int main(int argc, char **argv)
         die();
     }
     flag = 7;
-    MPI(agree(merged, &flag, nonblocking));
-    CHECK_INT(flag, dies ? 5 : 7);
+    code = agree(merged, &flag, nonblocking);
+    /* Over a fabric it may have died with it. */
+    int counts = is_near || code == MPI_SUCCESS, first = flag;
+    CHECK_INT(check_class_of(code), counts ? MPI_SUCCESS : MPIX_ERR_PROC_FAILED);
+    CHECK_INT(flag, dies && counts ? 5 : 7);
     flag = flag_of(is_child, rank);
     code = agree(family, &flag, nonblocking);
     CHECK_INT(check_class_of(code), dies ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS);
@@ -112,6 +118,8 @@ int main(int argc, char **argv)
         MPI(MPIX_Comm_revoke(merged));
     both = shrink(merged, nonblocking);
     check_works(both, all - dies);
+    MPI(MPI_Allreduce(&first, &flag, 1, MPI_INT, MPI_MIN, both));
+    CHECK_INT(first, flag);
     left = shrink(family, nonblocking);
     check_works(left, all - dies);
     flag = is_child ? 6 : 12;

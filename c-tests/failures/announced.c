@@ -5,18 +5,18 @@
 #include <sched.h>
 
 enum { BYTES = 1 << 21, FEW = 40000, ROUNDS = 12 };
-static char *buffer, path[200];
+static char *buffer, ended[200], outside[210];
 static int is_strided;
 
-/* The receiver computes until the sender has ended its call: no call of MPI tells it. */
-static void tell(void)
+/* The receiver computes from before the sender begins its call until that has ended: no call of MPI tells either of it. */
+static void tell(const char *path)
 {
     int file = open(path, O_CREAT | O_WRONLY, 0600);
     CHECK(file >= 0);
     close(file);
 }
 
-static void compute(void)
+static void await(const char *path)
 {
     while (access(path, F_OK))
         usleep(200);
@@ -83,8 +83,7 @@ static int in_replace(MPI_Comm comm)
     return MPI_Sendrecv_replace(buffer, BYTES, MPI_CHAR, 1, 5, 1, 6, comm, MPI_STATUS_IGNORE);
 }
 
-/* One that was to be cancelled, which takes the receiver's word. A receiver that is still in the barrier gives it: then it was cancelled, and is sent
- * again. */
+/* One that was to be cancelled, which takes the receiver's word. One that has not left this process may be cancelled without it, and is sent again. */
 static int in_cancel(MPI_Comm comm)
 {
     int code, was_cancelled;
@@ -193,7 +192,8 @@ int main(int argc, char **argv)
     int pid = getpid(), at = 0;
     start_failing(&argc, &argv);
     MPI(MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD));
-    snprintf(path, sizeof path, "%s/oxmpi-announced-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", pid);
+    snprintf(ended, sizeof ended, "%s/oxmpi-announced-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", pid);
+    snprintf(outside, sizeof outside, "%s-outside", ended);
     while (strcmp(calls[at].name, argv[1]))
         at++;
     is_strided = !strcmp(argv[1], "strided");
@@ -205,11 +205,13 @@ int main(int argc, char **argv)
             fill(buffer, BYTES, 1);
         MPI(MPI_Barrier(MPI_COMM_WORLD));
         if (rank == 0) {
+            await(outside);
             REVOKED(calls[at].in(comm));
             memset(buffer, -1, BYTES);
-            tell();
+            tell(ended);
         } else if (rank == 1) {
-            compute();
+            tell(outside);
+            await(ended);
             if (round % 2)
                 await_revocation(comm);
             else

@@ -2,6 +2,7 @@
  * tells of no death. All of both jobs learn of it, whatever they do. Arguments: who dies ("child", "parent"), and what the others do: "wait", "test",
  * "recv", "probe", or "ask" for the failed. */
 #include "agreeing.h"
+#include "dying.h"
 #include "spawned.h"
 #include <mpi-ext.h>
 
@@ -22,9 +23,10 @@ int main(int argc, char **argv)
     MPI(MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN));
     MPI(MPI_Comm_rank(merged, &me));
     MPI(MPI_Comm_size(merged, &all));
+    int is_victim = rank == size - 1 && is_child == !strcmp(who, "child");
     /* Connections are there before the death. */
-    MPI(MPI_Barrier(merged));
-    if (rank == size - 1 && is_child == !strcmp(who, "child")) {
+    before_deaths(merged, is_victim);
+    if (is_victim) {
         kill(getpid(), SIGKILL);
         for (;;)
             pause();

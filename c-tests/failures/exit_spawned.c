@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     MPI(MPI_Comm_size(merged, &all));
     int dies = !strcmp(who, "both") || !strcmp(who, is_child ? "children" : "parents");
     int is_left = strcmp(who, "both") && !dies, dead = strcmp(who, "nobody") ? all - (is_child ? CHILDREN : size) : 0;
-    MPI(MPI_Barrier(merged));
+    before_deaths(merged, dies && !parts);
     if (parts) {
         MPI(MPI_Comm_disconnect(&merged));
         MPI(MPI_Comm_disconnect(&family));

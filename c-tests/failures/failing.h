@@ -1,5 +1,5 @@
 /* For programs in which the last rank dies: the others go on, and end with MPI_Finalize. */
-#include "check.h"
+#include "dying.h"
 #include <mpi-ext.h>
 #include <unistd.h>
 
@@ -13,10 +13,10 @@ static CHECK_UNUSED void start_failing(int *argc, char ***argv)
     last = size - 1;
 }
 
-/* The last rank dies when all others have come here, in a way by the word: by a signal, or by exit without MPI_Finalize. */
+/* The last rank dies when all others have been here, in a way by the word: by a signal, or by exit without MPI_Finalize. */
 static CHECK_UNUSED void last_dies(const char *how)
 {
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    before_deaths(MPI_COMM_WORLD, rank == last);
     if (rank != last)
         return;
     if (!strcmp(how, "exit"))

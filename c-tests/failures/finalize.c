@@ -8,11 +8,13 @@ int main(int argc, char **argv)
     start_failing(&argc, &argv);
     if (!strcmp(argv[2], "before"))
         last_dies(argv[1]);
-    else if (rank == last) {
-        usleep(50000);
-        last_dies(argv[1]);
-    } else
+    else {
         MPI(MPI_Barrier(MPI_COMM_WORLD));
+        if (rank == last) {
+            usleep(50000);
+            raise(SIGKILL);
+        }
+    }
     if (rank == 0 && last > 1)
         FAILED(MPI_Recv(&code, 1, MPI_INT, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     return finish();

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         /* Others are made and freed meanwhile. */
         MPI(MPI_Comm_dup(MPI_COMM_WORLD, &other));
         MPI(MPI_Comm_free(&other));
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        before_deaths(MPI_COMM_WORLD, rank == last && !revokes);
         if (rank == last) {
             usleep(round % 4 * 1000);
             if (!revokes)

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     MPI(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, high ? 0 : size / 2, 3, &inter));
     MPI(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
     MPI(MPI_Irecv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 1, inter, &pending));
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    before_deaths(MPI_COMM_WORLD, high);
     if (high) {
         if (!strcmp(argv[1], "exit"))
             _exit(0);

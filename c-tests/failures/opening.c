@@ -12,12 +12,18 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     start_failing(&argc, &argv);
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    before_deaths(MPI_COMM_WORLD, rank == last);
     if (rank == last) {
         MPI(MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         raise(SIGKILL);
     }
     /* Its partner on the other node is lost to the rank beside the first one, which is in the next operation then. */
-    MPI(MPI_Iallreduce(out, in, COUNT, MPI_INT, MPI_SUM, comm, &request));
+    int code = MPI_Iallreduce(out, in, COUNT, MPI_INT, MPI_SUM, comm, &request);
+    if (code != MPI_SUCCESS) {
+        /* So late that it knows already. */
+        FAILED(code);
+        done = 1;
+    }
     if (rank == 0) {
         for (int i = 0; i < 200 && !done; i++) {
             MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
             half_do(comm, point, data, requests);
         else
             active = begin(comm, point, data, &request);
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        before_deaths(MPI_COMM_WORLD, rank == last && !revokes);
         if (rank == last) {
             usleep(3000);
             if (!revokes)

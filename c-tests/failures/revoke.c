@@ -241,11 +241,13 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comm = MPI_COMM_WORLD, half = MPI_COMM_NULL;
+    MPI_Comm comm = MPI_COMM_WORLD, half = MPI_COMM_NULL, meeting;
     start_failing(&argc, &argv);
     const char *call = argv[1], *on = argv[2];
     int dies = !strcmp(argv[3], "dies"), revoker = last;
     buffer = calloc(2, BYTES);
+    /* Which nobody revokes while another one is still in the barrier. */
+    MPI(MPI_Comm_dup(MPI_COMM_WORLD, &meeting));
     if (!strcmp(on, "dup")) {
         MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     } else if (!strcmp(on, "inter")) {
@@ -263,7 +265,7 @@ int main(int argc, char **argv)
         MPI_Comm used = comm;
         if (!strcmp(call, "all"))
             MPI(MPI_Comm_dup(comm, &used));
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        before_deaths(meeting, dies && rank == revoker);
         if (rank == revoker) {
             usleep(5000);
             MPI(MPIX_Comm_revoke(used));
@@ -287,6 +289,7 @@ int main(int argc, char **argv)
         MPI(MPI_Comm_free(&comm));
     if (half != MPI_COMM_NULL)
         MPI(MPI_Comm_free(&half));
+    MPI(MPI_Comm_free(&meeting));
     free(buffer);
     return finish();
 }

@@ -47,6 +47,8 @@ int main(int argc, char **argv)
             MPI(exchange(comm));
         for (int i = 0; i < 3; i++)
             MPI(MPI_Barrier(comm));
+        /* Nobody is in a call on it when it is revoked. */
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
         if (rank == 0) {
             usleep(10000);
             MPI(MPIX_Comm_revoke(comm));

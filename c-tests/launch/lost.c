@@ -1,7 +1,7 @@
 /* The last rank will not answer: it has ended before MPI_Init, has died (and mpiexec was told to go on), or is in MPI_Finalize. Whoever
  * waits for it gets an error that names it; what can come all the same is waited for. args: how it is lost, then what the
  * others do: messages, several, collective, finalize, or sets, where nobody needs it. */
-#include "check.h"
+#include "dying.h"
 #include <unistd.h>
 
 static char big[1 << 20], text[MPI_MAX_ERROR_STRING];
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     if (!strcmp(how, "dead")) {
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        before_deaths(MPI_COMM_WORLD, rank == last);
         if (rank == last)
             raise(SIGKILL);
     }

@@ -1,6 +1,7 @@
 /* The last rank, of another host than rank 0, is killed: as the holder of a lock there, as one that shares it, before a fence, as a target, with gets
  * under way and the window to be freed, as a target whose lock rank 0 holds or shares. The others, of both hosts, get an error that names window
  * and rank. arg: what. */
+#include "dying.h"
 #include "lost_rank.h"
 #include "process.h"
 #include "windows.h"
@@ -37,7 +38,10 @@ int main(int argc, char **argv)
         if (rank == 0)
             MPI(MPI_Win_flush(last, win));
     }
-    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (strcmp(what, "pending"))
+        before_deaths(MPI_COMM_WORLD, rank == last);
+    else
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == last)
         raise(!strcmp(what, "pending") ? SIGSTOP : SIGKILL);
     if (rank == 0 && !strcmp(what, "pending"))

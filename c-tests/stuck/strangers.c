@@ -101,10 +101,10 @@ int main(int argc, char **argv)
     char path[200];
     snprintf(path, sizeof path, "/tmp/oxmpi-strangers-%d", (int) getpid());
     int is_limited = strstr(name, "beside") != NULL;
-    char *limit = is_limited ? "16" : "100";
+    char *limit = is_limited ? "24" : "100";
     char *servers[] = {"-deadlock", "abort", "-timeout", limit, program, "server", path, (char *) name, NULL};
     /* The server ends first, so that its code is its own. */
-    char *clients[] = {"-deadlock", "abort", "-timeout", is_limited ? "22" : "100", program, "client", path, (char *) name, NULL};
+    char *clients[] = {"-deadlock", "abort", "-timeout", is_limited ? "32" : "100", program, "client", path, (char *) name, NULL};
     pid_t server = begin(3, servers), client = begin(1, clients);
     int server_code = end(server), client_code = end(client);
     unlink(path);
