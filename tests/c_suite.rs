@@ -247,7 +247,9 @@ fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Fa
         true => (&suite.idle, 1),
         false => (&suite.ranks, line.ranks),
     };
-    let outcome = slots.with(wanted, || job::run(on, line, &program, &suite.wrap, seconds));
+    let outcome = slots.with(wanted, || {
+        job::run(on, line, &program, &suite.wrap, seconds)
+    });
     let outcome = outcome.map_err(Failed::from)?;
     if let Some(times) = std::env::var_os("C_SUITE_TIMES") {
         note_time(times.as_ref(), &outcome, &line.name)?;
