@@ -185,8 +185,7 @@ static void after_children_ended(void)
         receive((rank + 1) % size, 5, MPI_COMM_WORLD);
 }
 
-/* Ranks that are stuck while others go on. */
-/* Outside of MPI for ever, at no cost for others: until the time limit. */
+/* Ranks that are stuck while others go on: outside of MPI, at no cost for other programs, until the time limit. */
 static void stay(void)
 {
     for (;;)
