@@ -5,6 +5,7 @@
 //! a value that cannot be read is reported and the default is taken.
 
 pub mod check;
+mod flags;
 pub mod pretend;
 pub mod show;
 

@@ -18,7 +18,7 @@
 //! | `C_SUITE_PAPERS` | `1`: the library has the feature `papers`; only the lines marked `papers` |
 //! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/wrappers/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
-//! | `C_SUITE_TIMES` | a file: seconds and name of each trial's run are added to it |
+//! | `C_SUITE_TIMES` | a file: seconds, seconds of processors and name of each trial's run are added to it |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
 
 #[path = "c_suite/job.rs"]
@@ -40,6 +40,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, Condvar, Mutex};
 use toolchain::Toolchain;
 
+/// Trials that wait for the end of others, for a compiler or for their own ranks, at one time.
+const THREADS: usize = 24;
+/// Of them those whose ranks wait.
+const IDLE: usize = 16;
+
 /// What all trials share.
 struct Suite {
     source: PathBuf,
@@ -48,11 +53,13 @@ struct Suite {
     /// In a reference run with a stage: what the subject's output is compared with.
     reference: Option<Toolchain>,
     ranks: Slots,
+    /// Trials whose ranks wait, which run beside these.
+    idle: Slots,
     seconds: u64,
     wrap: Vec<String>,
 }
 
-/// Counts the ranks that run: trials of many ranks take more of the machine.
+/// Counts what runs, such as ranks: trials of many ranks take more of the machine.
 struct Slots {
     capacity: usize,
     used: Mutex<usize>,
@@ -60,6 +67,14 @@ struct Slots {
 }
 
 impl Slots {
+    fn new(capacity: usize) -> Slots {
+        Slots {
+            capacity,
+            used: Mutex::new(0),
+            freed: Condvar::new(),
+        }
+    }
+
     fn with<T>(&self, wanted: usize, run: impl FnOnce() -> T) -> T {
         let wanted = wanted.min(self.capacity);
         let mut used = self.used.lock().unwrap();
@@ -132,18 +147,15 @@ fn main() -> ExitCode {
     let seconds = number("C_SUITE_SECONDS").unwrap_or(if is_slow(&wrap) { 20 * 60 } else { 60 });
     // The reference spins while it waits: more ranks than cores make each other very slow.
     let spins = subject.is_reference || reference.is_some();
-    let default_threads = if spins { 1 } else { 8 };
+    let default_threads = if spins { 1 } else { THREADS };
     arguments.test_threads.get_or_insert(default_threads);
     let capacity = number("C_SUITE_RANKS").unwrap_or(8) as usize;
     let suite = Arc::new(Suite {
         source,
         subject,
         reference,
-        ranks: Slots {
-            capacity,
-            used: Mutex::new(0),
-            freed: Condvar::new(),
-        },
+        ranks: Slots::new(capacity),
+        idle: Slots::new(IDLE),
         seconds,
         wrap,
     });
@@ -228,15 +240,19 @@ fn sorted(text: &str) -> Vec<&str> {
 
 /// Compiles and runs one line on one library; the standard output when all is as expected.
 fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Failed> {
-    let program = on.compile(&suite.source, line).map_err(Failed::from)?;
+    let compiled = on.compile(&suite.source, line, &suite.ranks);
+    let program = compiled.map_err(Failed::from)?;
     let seconds = suite.seconds.max(line.seconds.unwrap_or(0));
-    let ranks = if line.idle { 0 } else { line.ranks };
-    let outcome = suite
-        .ranks
-        .with(ranks, || job::run(on, line, &program, &suite.wrap, seconds));
+    let (slots, wanted) = match line.idle {
+        true => (&suite.idle, 1),
+        false => (&suite.ranks, line.ranks),
+    };
+    let outcome = slots.with(wanted, || {
+        job::run(on, line, &program, &suite.wrap, seconds)
+    });
     let outcome = outcome.map_err(Failed::from)?;
     if let Some(times) = std::env::var_os("C_SUITE_TIMES") {
-        note_time(times.as_ref(), outcome.seconds, &line.name)?;
+        note_time(times.as_ref(), &outcome, &line.name)?;
     }
     match outcome.judge(line, on) {
         Ok(()) => Ok(outcome.stdout),
@@ -250,7 +266,8 @@ fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Fa
     }
 }
 
-fn note_time(file: &Path, seconds: f64, name: &str) -> std::io::Result<()> {
+fn note_time(file: &Path, outcome: &job::Outcome, name: &str) -> std::io::Result<()> {
     let mut file = File::options().create(true).append(true).open(file)?;
-    file.write_all(format!("{seconds:.2} {name}\n").as_bytes())
+    let (seconds, cpu_seconds) = (outcome.seconds, outcome.cpu_seconds);
+    file.write_all(format!("{seconds:.2} {cpu_seconds:.2} {name}\n").as_bytes())
 }

@@ -13,9 +13,8 @@
 
 use super::Engine;
 use super::published;
-use super::requests::{Answer, Extra, Index, Kind, Mode, Request};
+use super::requests::{Answer, Index};
 use crate::datatype::Buffer;
-use crate::error::memory;
 use crate::os::{monotonic_nanoseconds, peer_memory};
 use crate::queue::offers::{OFFERS, Place};
 use crate::transport::LONGEST_WHOLE;
@@ -212,38 +211,12 @@ impl Engine {
     /// Copies the data of an offer and completes its send, if there is memory.
     fn keep_offered(&mut self, offer: u32) {
         let index = self.offers.requests[offer as usize];
-        let request = self.requests.at(index);
-        let buffer = request.buffer;
-        let Ok(copy) = memory::filled(buffer.len(), 0u8, "a message that was sent") else {
+        let Ok(keeper) = self.requests.at(index).with_copy() else {
             return;
         };
-        let mut copy = copy.into_boxed_slice();
-        buffer.read(0, &mut copy);
-        let place = Place::Copied(copy.as_ptr() as u64);
-        let keeper = Request {
-            detached: true,
-            process: request.process,
-            peer: request.peer,
-            tag: request.tag,
-            total: request.total,
-            answer: Answer::Offered,
-            protocol: request.protocol,
-            ..Request::new(
-                Kind::Send(Mode::Standard),
-                Buffer::of_copy(&mut copy),
-                request.owner,
-                request.context,
-                request.source,
-            )
-        };
-        let extra = Extra {
-            copy: Some(copy),
-            ..Extra::default()
-        };
-        let keeper = self.requests.insert(Request {
-            extra: Some(Box::new(extra)),
-            ..keeper
-        });
+        let kept = keeper.extra.as_ref().and_then(|extra| extra.copy.as_ref());
+        let place = Place::Copied(kept.map_or(0, |copy| copy.as_ptr() as u64));
+        let keeper = self.requests.insert(keeper);
         self.sending += 1;
         published::stir();
         self.offers.requests[offer as usize] = keeper;

@@ -11,10 +11,9 @@ use super::liveness::KIND_OF_CONTEXT;
 use super::packets;
 use super::protocol::Protocol;
 use super::refusal::is_of_program;
-use super::requests::{Answer, Extra, Index, Kind, NOT_POSTED, Request, Restart};
+use super::requests::{Answer, Index, Kind, NOT_POSTED, Request, Restart};
 use super::{Engine, enter, for_each, losses};
-use crate::datatype::{Buffer, Status};
-use crate::error::memory;
+use crate::datatype::Status;
 use crate::sync::{AtomicBool, Ordering};
 use crate::transport::{Header, Packet, Route, deaths};
 use parking_lot::Mutex;
@@ -202,48 +201,20 @@ impl Engine {
         if request.detached {
             return self.parts_from_receive(index);
         }
-        let Ok(copy) = memory::filled(request.buffer.len(), 0u8, "the data of a message") else {
+        let Ok(mut stand_in) = request.with_copy() else {
             return false;
         };
-        let mut copy = copy.into_boxed_slice();
-        request.buffer.read(0, &mut copy);
-        // Nobody asks for its cancellation any more; the answer to a CANCEL that has left is one like another.
-        let answer = match is_marked {
-            true => Answer::Awaited,
-            false => request.answer,
-        };
-        let (protocol, process) = (request.protocol, request.process);
-        let stand_in = Request {
-            detached: true,
-            moved: request.moved,
-            total: request.total,
-            eager_part: request.eager_part,
-            answer,
-            protocol,
-            process,
-            peer: request.peer,
-            tag: request.tag,
-            ..Request::new(
-                request.kind,
-                Buffer::of_copy(&mut copy),
-                request.owner,
-                request.context,
-                request.source,
-            )
-        };
-        let extra = Extra {
-            copy: Some(copy),
-            stands_in_for: Some(index),
-            ..Extra::default()
-        };
-        if awaits && protocol == Protocol::Read {
+        if is_marked {
+            // Nobody asks for its cancellation any more; the answer to a CANCEL that has left is one like another.
+            stand_in.answer = Answer::Awaited;
+        }
+        stand_in.extra.get_or_insert_default().stands_in_for = Some(index);
+        if awaits && request.protocol == Protocol::Read {
             // Its receiver may read the data where it was, at any time.
             self.transport.revoke_addresses();
         }
-        let stand_in = self.requests.insert(Request {
-            extra: Some(Box::new(extra)),
-            ..stand_in
-        });
+        let process = stand_in.process;
+        let stand_in = self.requests.insert(stand_in);
         self.sending += 1;
         if is_marked {
             self.is_answered(process as usize, index);

@@ -5,7 +5,9 @@
 use crate::list::{Exit, Line};
 use crate::streams::collect;
 use crate::toolchain::Toolchain;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -18,6 +20,8 @@ pub struct Outcome {
     pub command: String,
     status: Option<ExitStatus>,
     pub seconds: f64,
+    /// Of processors, of the launcher and what it has waited for.
+    pub cpu_seconds: f64,
     pub stdout: String,
     stderr: String,
     /// Somebody still had the output open long after mpiexec had ended.
@@ -65,7 +69,7 @@ pub fn run(
         .map_err(|error| format!("{shown}: {error}"))?;
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let status = wait(&mut child, begin, Duration::from_secs(seconds))?;
+    let (status, cpu_seconds) = wait(&mut child, begin, Duration::from_secs(seconds))?;
     let taken = begin.elapsed().as_secs_f64();
     let timeout = Duration::from_secs(5);
     let texts = (stdout.recv_timeout(timeout), stderr.recv_timeout(timeout));
@@ -74,6 +78,7 @@ pub fn run(
         command: shown,
         status,
         seconds: taken,
+        cpu_seconds,
         stdout: texts.0.unwrap_or_default(),
         stderr: texts.1.unwrap_or_default(),
         left_over,
@@ -106,24 +111,43 @@ fn pretended(on: &Toolchain, line: &Line) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(","))
 }
 
-/// The status, or none if the limit was reached.
-fn wait(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<ExitStatus>, String> {
-    let mut pause = Duration::from_millis(1);
+/// The status and the seconds of processors, or no status if the limit was reached.
+fn wait(
+    child: &mut Child,
+    begin: Instant,
+    limit: Duration,
+) -> Result<(Option<ExitStatus>, f64), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let (id, mut pause) = (Pid::from_child(child), Duration::from_millis(1));
+    // It stays a zombie, which tells its times.
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     while begin.elapsed() < limit {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            return Ok(Some(status));
+        let has_ended = waitid(WaitId::Pid(id), options).map_err(|error| text(&error))?;
+        if has_ended.is_some() {
+            let cpu_seconds = cpu_seconds(id);
+            let status = child.wait().map_err(|error| text(&error))?;
+            return Ok((Some(status), cpu_seconds));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
-    let pid = Pid::from_child(child);
     for (signal, pause) in [(Signal::USR1, 500), (Signal::TERM, 3000)] {
-        let _ = kill_process(pid, signal);
+        let _ = kill_process(id, signal);
         std::thread::sleep(Duration::from_millis(pause));
     }
-    let _ = kill_process_group(pid, Signal::KILL);
-    child.wait().map_err(|error| error.to_string())?;
-    Ok(None)
+    let _ = kill_process_group(id, Signal::KILL);
+    child.wait().map_err(|error| text(&error))?;
+    Ok((None, 0.0))
+}
+
+/// Of a process and the children that it has waited for, and so on.
+fn cpu_seconds(of: Pid) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", of.as_raw_pid()));
+    let text = text.unwrap_or_default();
+    let behind_name = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let fields = behind_name.split_whitespace().skip(11).take(4);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
 impl Outcome {

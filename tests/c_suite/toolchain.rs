@@ -3,7 +3,7 @@
 //! library's header is newer.
 
 use crate::list::Line;
-use crate::parts;
+use crate::{Slots, parts};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -230,11 +230,12 @@ impl Toolchain {
         format!("{} (MPI {major}.{minor}): {cc}, {mpiexec}", self.name)
     }
 
-    /// The executable of a line's program.
-    pub fn compile(&self, source: &Path, line: &Line) -> Result<PathBuf, String> {
+    /// The executable of a line's program. A compiler counts as a rank.
+    pub fn compile(&self, source: &Path, line: &Line, ranks: &Slots) -> Result<PathBuf, String> {
         let key = format!("{} {}", line.program, line.compiler.join(" "));
         let cell = self.built.lock().unwrap().entry(key).or_default().clone();
-        cell.get_or_init(|| self.build(source, line)).clone()
+        let build = || ranks.with(1, || self.build(source, line));
+        cell.get_or_init(build).clone()
     }
 
     fn build(&self, source: &Path, line: &Line) -> Result<PathBuf, String> {

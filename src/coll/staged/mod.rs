@@ -27,7 +27,7 @@ use crate::datatype::{Buffer, copying};
 use crate::error::{Error, Result};
 use crate::node::distance::CacheDistance;
 use crate::transport::Stores;
-use crate::transport::collective::{Area, Event, INLINE, Place, Staging};
+use crate::transport::collective::{Area, Event, INLINE, MOST_RANKS, Place, Staging};
 use env::Env;
 use oxmpi_macros::both;
 use std::ops::Range;
@@ -38,6 +38,7 @@ const NONTEMPORAL: usize = 2048;
 /// From so many bytes on, of a rank with a core or of all that share cores, results are written past the caches where such stores are cheap:
 /// they would not stay there, and each line would be fetched first (benches/counts.md).
 const NONTEMPORAL_RESULTS: usize = 2 << 20;
+const _: () = assert!(NONTEMPORAL * MOST_RANKS <= NONTEMPORAL_RESULTS);
 
 /// A rank of MPI_COMM_WORLD that the operation needs is lost: it ends at once, and this rank touches the area no more.
 struct Lost(u32);
@@ -192,7 +193,13 @@ impl Work<'_, BLOCK> {
     }
 
     /// Whether a result of so many bytes, which every rank gets, is written past the caches. Ranks that share cores share their caches.
+    #[inline]
     fn writes_past_caches(&self, bytes: usize) -> bool {
+        // Too few even of all ranks.
+        bytes >= NONTEMPORAL && self.is_much(bytes)
+    }
+
+    fn is_much(&self, bytes: usize) -> bool {
         let all = bytes.saturating_mul(self.ranks);
         let together = match self.plan.oversubscribed {
             true => all,

@@ -5,7 +5,7 @@ use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::engine::attached::Charge;
 use crate::engine::protocol::Protocol;
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Error, Result, fail, memory};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -161,6 +161,34 @@ impl Request {
             posted: NOT_POSTED,
             extra: None,
         }
+    }
+
+    /// Of an announced send: one without a handle that goes on for it with a copy of its data.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    #[cold]
+    pub(in crate::engine) fn with_copy(&self) -> Result<Request> {
+        let copy = memory::filled(self.buffer.len(), 0u8, "the data of a message")?;
+        let mut copy = copy.into_boxed_slice();
+        self.buffer.read(0, &mut copy);
+        let buffer = Buffer::of_copy(&mut copy);
+        let extra = Extra {
+            copy: Some(copy),
+            ..Extra::default()
+        };
+        Ok(Request {
+            detached: true,
+            peer: self.peer,
+            process: self.process,
+            tag: self.tag,
+            moved: self.moved,
+            total: self.total,
+            eager_part: self.eager_part,
+            answer: self.answer,
+            protocol: self.protocol,
+            extra: Some(Box::new(extra)),
+            ..Request::new(self.kind, buffer, self.owner, self.context, self.source)
+        })
     }
 
     /// Whether the slot is to stay, see [`Extra::keeps_number`]; then no handle leads to it any more.
