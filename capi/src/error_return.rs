@@ -193,6 +193,10 @@ pub fn raise(
             .iter()
             .for_each(|(_, argument)| argument.make_nothing());
     }
+    if matches!(error.class(), Class::Revoked | Class::InStatus) {
+        // Another process may have said so in the operation: from now on all calls on the communicator find it.
+        comm::revocation::look();
+    }
     #[cfg(standard_abi)]
     let error = crate::standard::errors::as_given(error);
     ErrorCode(met(error, function, arguments, origin)).to_c()

@@ -4,7 +4,9 @@
 //! a task ([`crate::engine::tasks`]). One body serves both.
 
 use super::differing::{self, Look};
-use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
+use crate::comm::{
+    self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY, revocation,
+};
 use crate::datatype::Buffer;
 use crate::engine::losses::{DIFFERENT, REVOKED};
 use crate::engine::matching::Key;
@@ -534,7 +536,11 @@ impl<'a> CollContext<'a> {
         {
             comm.set_lost(process);
         }
-        // Another rank has said so before this one has looked. Not within a task, which a look may end.
+        // Another rank has said so before this one has looked.
+        if process == REVOKED && self.part == Part::Whole {
+            revocation::told_in_operation();
+        }
+        // Not within a task, which a look may end.
         if process == REVOKED && matches!(self.wait, WaitMode::Block) {
             liveness::look();
         }

@@ -380,7 +380,7 @@ impl Comm {
     pub fn end(&self) -> bool {
         let can_go = revocations::end(&self.revoked, &self.is_over);
         self.leave_desk();
-        can_go
+        can_go && self.lost() != REVOKED
     }
 
     /// The topology, if it has one.

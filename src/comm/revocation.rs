@@ -30,6 +30,8 @@ static PASSED_ON: AtomicUsize = AtomicUsize::new(0);
 /// Words of communicators that are not made here yet.
 static EARLY: Mutex<Vec<Word>> = Mutex::new(Vec::new());
 static ANY_EARLY: AtomicBool = AtomicBool::new(false);
+/// A collective operation has ended because another process has said in it that its communicator is revoked.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Has liveness checks look for revocations from now on.
 pub(super) fn begin_to_look() {
@@ -167,8 +169,20 @@ impl Comm {
     }
 }
 
+/// An operation was told that its communicator is revoked, which is kept there as its loss. It may be a task, which revoking ends: the next look revokes it.
+#[cold]
+pub fn told_in_operation() {
+    TOLD.store(true, Ordering::Release);
+    deaths::found();
+}
+
 /// Looks whether communicators of this process were revoked. A few instructions if there is no news.
 pub fn look() {
+    if TOLD.load(Ordering::Relaxed) && TOLD.swap(false, Ordering::Acquire) {
+        while let Some(comm) = find(|comm| comm.lost() == REVOKED && !comm.is_over.load(Ordering::Relaxed)) {
+            comm.set_revoked();
+        }
+    }
     for word in revoked::take_heard() {
         let comm = find(|comm| comm.is_meant(&word));
         match comm {

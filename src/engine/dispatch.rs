@@ -24,6 +24,7 @@
 
 use super::Engine;
 use super::cells::Sent;
+use super::liveness;
 use super::matching::Key;
 use super::offers;
 use super::packets::{
@@ -540,13 +541,32 @@ impl Engine {
         })
     }
 
-    /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it.
-    pub(super) fn take_answer(&mut self, process: usize, flags: u8, named: Index) -> Index {
+    /// A packet is for something that is not there any more. Over a fabric it may come after the news that its sender has died, upon which what waits for that
+    /// is given up; of a process that lives there is none.
+    #[cold]
+    pub(super) fn drop_of_dead(&self, process: usize, what: &str) {
+        let is_dead = liveness::has_ended(self, process as u32);
+        assert!(is_dead, "process {process} {what} that does not exist");
+    }
+
+    /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it; `None`: it was given up.
+    pub(super) fn take_answer(
+        &mut self,
+        process: usize,
+        flags: u8,
+        named: Index,
+    ) -> Option<Index> {
         let sender = match self.awaits_answer(process, named) {
             true => named,
-            false => (self.stand_in(named))
-                .filter(|sender| self.awaits_answer(process, *sender))
-                .unwrap_or_else(|| panic!("process {process} answered a send that does not exist")),
+            false => {
+                let stand_in = self.stand_in(named);
+                let stand_in = stand_in.filter(|sender| self.awaits_answer(process, *sender));
+                let Some(sender) = stand_in else {
+                    self.drop_of_dead(process, "answered a send");
+                    return None;
+                };
+                sender
+            }
         };
         let request = self.requests.at(sender);
         let marked = request.answer == Answer::Marked;
@@ -558,7 +578,7 @@ impl Engine {
         if marked {
             self.is_answered(process, sender);
         }
-        sender
+        Some(sender)
     }
 
     /// The receiver has matched one of our messages: its CTS.
@@ -572,7 +592,10 @@ impl Engine {
                 None => return,
             }
         }
-        cts.sender = self.take_answer(process, flags, cts.sender);
+        let Some(sender) = self.take_answer(process, flags, cts.sender) else {
+            return;
+        };
+        cts.sender = sender;
         let request = self.requests.at(cts.sender);
         if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);

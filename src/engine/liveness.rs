@@ -115,6 +115,7 @@ pub fn look() {
     LOOKED.store(deaths::count(), Ordering::Relaxed);
     deaths::look();
     enter().transport.links().for_each(Link::mark_the_dead);
+    for_each(|engine| engine.transport.fence());
     // Not under the lock: looks enter engines, and whoever is in one may begin another look.
     let looks = LOOKS.lock().clone();
     for over in looks.iter().filter(|is_over| is_over()) {

@@ -129,6 +129,14 @@ impl Transport {
         }
     }
 
+    /// Takes nothing more of processes whose hosts are lost: they may run on there. Called after each piece of news.
+    #[cold]
+    pub fn fence(&mut self) {
+        if let Some(net) = &mut self.net {
+            net.fence();
+        }
+    }
+
     #[inline]
     pub(super) fn remote(&mut self) -> &mut Net {
         match &mut self.net {

@@ -45,6 +45,8 @@ pub(super) const NEVER_STARTED: u32 = 16;
 pub(super) const UNREACHABLE: u32 = 32;
 /// The process wants to go on when others die.
 pub(super) const SURVIVES: u32 = 256;
+/// Its host is lost, and it may run on there: nothing that it sends is taken any more.
+pub(super) const FENCED: u32 = 512;
 
 /// Why nothing more is to be expected from a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +73,7 @@ pub struct End(AtomicU32);
 
 impl End {
     /// What others are told of a process whose host is lost.
-    pub const LOST: u32 = EXITED | RECEIVES_CLOSED;
+    pub const LOST: u32 = EXITED | RECEIVES_CLOSED | FENCED;
 
     /// Whether the process has gone without MPI_Finalize, as far as this one can see: others may wait for it.
     pub fn is_death(known: u32) -> bool {

@@ -6,7 +6,7 @@
 
 use super::calls::{self, COMMUNICATORS, Calls};
 use super::life::{
-    ENDS, EXITED, End, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED, RECEIVES_CLOSED,
+    ENDS, EXITED, End, FENCED, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED, RECEIVES_CLOSED,
     SURVIVES, State, UNREACHABLE, World, told,
 };
 use super::paged::Paged;
@@ -598,6 +598,13 @@ impl Table {
             || told().zip(0u32..).any(|(end, process)| {
                 ended(End::loss_in(end.load())) && self.seat_of(process).is_none()
             })
+    }
+
+    /// Processes of lost hosts, of which nothing is to be taken any more.
+    pub(super) fn fenced(&self) -> Vec<u32> {
+        let told = told().zip(0u32..);
+        let fenced = told.filter(|(end, _)| end.load() & FENCED != 0);
+        fenced.map(|(_, process)| process).collect()
     }
 
     /// Those that have ended without MPI_Finalize, as far as this process can see.

@@ -124,6 +124,8 @@ pub struct Request {
     pub launcher: Option<String>,
     pub launcher_path: Option<String>,
     pub fan_out: Option<u32>,
+    /// Seconds without a sign of life after which another host is taken for lost.
+    pub host_timeout: Option<f64>,
     pub ranks_per_host: Option<u32>,
     pub ranks_per_socket: Option<u32>,
     pub no_oversubscribe: bool,

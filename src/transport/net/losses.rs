@@ -98,6 +98,17 @@ impl Net {
         }
     }
 
+    /// Takes for lost whom mpiexec has told to be on lost hosts, once.
+    #[cold]
+    pub fn fence(&mut self) {
+        let news = deaths::count();
+        if std::mem::replace(&mut self.fenced_at, news) != news {
+            for process in self.table.fenced() {
+                self.lose(process, "its host is lost");
+            }
+        }
+    }
+
     /// Takes all peers that were met for lost.
     #[cold]
     pub(super) fn lose_all(&mut self, text: &str) {

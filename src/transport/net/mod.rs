@@ -198,6 +198,8 @@ pub struct Net {
     watched: bool,
     /// Why a message to some peer was lost. It will be found by questions whose it was.
     failed: Option<String>,
+    /// What [`super::deaths::count`] was when this end last looked for lost hosts.
+    fenced_at: u32,
     /// When to look next for peers to ask.
     next_tick: u64,
     /// Looks that have found nothing.
@@ -282,6 +284,7 @@ impl Net {
             pace: Pace::default(),
             watched: false,
             failed: None,
+            fenced_at: 0,
             next_tick: 0,
             vain: 0,
             turns: Turns::default(),

@@ -1,5 +1,6 @@
 //! What a keeper is told before it can connect, on its starter's standard input, and how it proves itself then.
 
+use super::link::Patience;
 use super::starters::Launcher;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -42,6 +43,7 @@ pub struct Card {
     /// `None`: to be found by the name of the host.
     pub place: Option<u32>,
     pub fan_out: u32,
+    pub patience: Patience,
     /// Places of the whole tree.
     pub places: u32,
     /// Place and host of each keeper below the parent.
@@ -166,6 +168,7 @@ mod tests {
             parent: 0,
             place: Some(3),
             fan_out: 2,
+            patience: Patience::default(),
             places: 9,
             below: vec![(3, "c".into())],
             launcher: Launcher::Slurm,

@@ -2,6 +2,7 @@
 
 use super::frames::Frame;
 use super::handout::Start;
+use super::link::Patience;
 use super::starters::Launcher;
 use super::tree::{Event, Tree};
 use crate::mpiexec::descendants;
@@ -31,7 +32,9 @@ pub fn at_root(plan: &Plan, front: &UnixStream) -> Result<Tree, i32> {
         Err(text) => return refuse(text),
     };
     let fan_out = request.fan_out.unwrap_or(FAN_OUT);
-    let made = Tree::of_root(plan.further_hosts.clone(), launcher, fan_out);
+    let patience = request.host_timeout.map(Patience::of_seconds);
+    let patience = patience.unwrap_or_default();
+    let made = Tree::of_root(plan.further_hosts.clone(), launcher, fan_out, patience);
     let made = made.and_then(|mut tree| {
         tree.start_children()?;
         Ok(tree)

@@ -3,15 +3,12 @@
 use super::frames::Frame;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Serialize};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-/// Who has sent nothing for so long sends a beat.
-const BEAT: Duration = Duration::from_secs(1);
-/// Who has heard nothing for so long takes the other side for lost.
-const SILENCE: Duration = Duration::from_secs(5);
 /// No frame is longer, bytes: a start with the environment of many programs.
 const LONGEST: usize = 1 << 28;
 /// Goes to everybody below.
@@ -19,8 +16,66 @@ pub const ALL: u32 = u32::MAX;
 /// Length and place.
 const HEAD: usize = 8;
 
+/// How long a host may give no sign of life until it is taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Patience(Duration);
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience(Duration::from_secs(5))
+    }
+}
+
+impl Patience {
+    pub fn of_seconds(seconds: f64) -> Patience {
+        Patience(Duration::from_secs_f64(seconds.min(1e6)))
+    }
+
+    /// Who has sent nothing for so long sends a beat.
+    fn beat(self) -> Duration {
+        self.0 / 10
+    }
+
+    /// For the keeper below.
+    pub fn with_child(self) -> Silence {
+        Silence {
+            limit: self.0,
+            beat: self.beat(),
+        }
+    }
+
+    /// For the keeper above. It takes this one for lost after the whole time, less a beat that may have been due when the connection was cut; by then
+    /// the ranks here are killed.
+    pub fn with_parent(self) -> Silence {
+        Silence {
+            limit: self.0 * 4 / 5,
+            ..self.with_child()
+        }
+    }
+
+    /// A process that was away for so long cannot say that others were silent.
+    pub fn away(self) -> Duration {
+        self.0 / 2
+    }
+}
+
+/// What one side of a connection takes for the end of the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence {
+    limit: Duration,
+    beat: Duration,
+}
+
+impl Silence {
+    /// Who has heard nothing for so long takes the other side for lost.
+    pub fn seconds(self) -> f64 {
+        self.limit.as_secs_f64()
+    }
+}
+
 pub struct Link {
     stream: TcpStream,
+    silence: Silence,
     data: EventData,
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
@@ -33,13 +88,19 @@ pub struct Link {
 
 impl Link {
     /// `data` is what the epoll shall return for it.
-    pub fn new(stream: TcpStream, epoll: &OwnedFd, data: EventData) -> io::Result<Link> {
+    pub fn new(
+        stream: TcpStream,
+        epoll: &OwnedFd,
+        data: EventData,
+        silence: Silence,
+    ) -> io::Result<Link> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         epoll::add(epoll, &stream, data, EventFlags::IN)?;
         let now = Instant::now();
         Ok(Link {
             stream,
+            silence,
             data,
             incoming: Vec::new(),
             outgoing: Vec::new(),
@@ -179,15 +240,15 @@ impl Link {
 
     /// Sends a beat if one is due. Whether the other side has been silent for too long.
     pub fn beat(&mut self, epoll: &OwnedFd, now: Instant) -> bool {
-        if now.duration_since(self.said) >= BEAT {
+        if now.duration_since(self.said) >= self.silence.beat {
             self.pass(epoll, 0, &[]);
         }
-        now.saturating_duration_since(self.heard) >= SILENCE
+        now.saturating_duration_since(self.heard) >= self.silence.limit
     }
 
     /// When to call [`Link::beat`] next.
     pub fn due(&self) -> Instant {
-        (self.said + BEAT).min(self.heard + SILENCE)
+        (self.said + self.silence.beat).min(self.heard + self.silence.limit)
     }
 
     /// This process was not running: silence before now means nothing.

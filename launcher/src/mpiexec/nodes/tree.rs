@@ -4,7 +4,7 @@
 
 use super::card::{Card, Cookie, GREETING, check_greeting, own_addresses};
 use super::frames::Frame;
-use super::link::{ALL, Link};
+use super::link::{ALL, Link, Patience, Silence};
 use super::starters::Launcher;
 use rustix::event::epoll::{self, CreateFlags, Event as Ready, EventData, EventFlags};
 use std::collections::VecDeque;
@@ -19,8 +19,6 @@ const GATHERING: Duration = Duration::from_secs(60);
 const NOTICE: Duration = Duration::from_secs(10);
 /// Who has connected says who it is by then.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A process that was away for so long cannot say that others were silent.
-const AWAY: Duration = Duration::from_secs(3);
 
 /// What the epoll of the tree tells; the number is in the low half.
 const LISTENER: u64 = 0;
@@ -69,6 +67,8 @@ pub struct Tree {
     pub place: u32,
     places: u32,
     fan_out: u32,
+    /// With hosts that give no sign of life.
+    patience: Patience,
     launcher: Launcher,
     cookie: Cookie,
     /// Places below this one, with their hosts.
@@ -88,49 +88,53 @@ pub struct Tree {
 
 impl Tree {
     /// Of the root: a host for each of the places 1, 2, ..
-    pub fn of_root(hosts: Vec<String>, launcher: Launcher, fan_out: u32) -> io::Result<Tree> {
-        let places = hosts.len() as u32 + 1;
-        let below = (1..).zip(hosts).collect();
-        Tree::new(0, places, fan_out, launcher, Cookie::new()?, below)
+    pub fn of_root(
+        hosts: Vec<String>,
+        launcher: Launcher,
+        fan_out: u32,
+        patience: Patience,
+    ) -> io::Result<Tree> {
+        let card = Card {
+            cookie: Cookie::new()?,
+            addresses: Vec::new(),
+            port: 0,
+            parent: 0,
+            place: None,
+            fan_out,
+            patience,
+            places: hosts.len() as u32 + 1,
+            below: (1..).zip(hosts).collect(),
+            launcher,
+        };
+        Tree::new(0, card)
     }
 
     /// Of a node keeper that has connected to its parent.
-    pub fn of_keeper(card: Card, place: u32, stream: std::net::TcpStream) -> io::Result<Tree> {
+    pub fn of_keeper(mut card: Card, place: u32, stream: std::net::TcpStream) -> io::Result<Tree> {
         let greeting = card.greeting(place);
-        let Card {
-            places,
-            fan_out,
-            launcher,
-            cookie,
-            mut below,
-            ..
-        } = card;
-        below.retain(|(other, _)| *other != place && route(place, *other, fan_out).is_some());
-        let mut tree = Tree::new(place, places, fan_out, launcher, cookie, below)?;
-        let mut link = Link::new(stream, &tree.epoll, tag(PARENT, 0))?;
+        let fan_out = card.fan_out;
+        card.below
+            .retain(|(other, _)| *other != place && route(place, *other, fan_out).is_some());
+        let mut tree = Tree::new(place, card)?;
+        let silence = tree.patience.with_parent();
+        let mut link = Link::new(stream, &tree.epoll, tag(PARENT, 0), silence)?;
         link.send_raw(&tree.epoll, &greeting);
         tree.parent = Some(link);
         tree.report(&Frame::Ready);
         Ok(tree)
     }
 
-    fn new(
-        place: u32,
-        places: u32,
-        fan_out: u32,
-        launcher: Launcher,
-        cookie: Cookie,
-        below: Vec<(u32, String)>,
-    ) -> io::Result<Tree> {
+    fn new(place: u32, card: Card) -> io::Result<Tree> {
         let now = Instant::now();
         Ok(Tree {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             place,
-            places,
-            fan_out,
-            launcher,
-            cookie,
-            below,
+            places: card.places,
+            fan_out: card.fan_out,
+            patience: card.patience,
+            launcher: card.launcher,
+            cookie: card.cookie,
+            below: card.below,
             parent: None,
             children: Vec::new(),
             listener: None,
@@ -194,6 +198,7 @@ impl Tree {
             parent: self.place,
             place: None,
             fan_out: self.fan_out,
+            patience: self.patience,
             places: self.places,
             below: self.below.clone(),
             launcher: self.launcher.clone(),
@@ -249,20 +254,19 @@ impl Tree {
     /// Beats, silence, and who has not come.
     fn keep_time(&mut self) {
         let now = Instant::now();
-        let away = now.saturating_duration_since(self.last_turn) > AWAY;
+        let away = now.saturating_duration_since(self.last_turn) > self.patience.away();
         self.last_turn = now;
         let mut links: Vec<&mut Link> = self.parent.iter_mut().collect();
         links.extend(self.children.iter_mut().filter_map(|it| it.link.as_mut()));
         if away {
             links.iter_mut().for_each(|link| link.forgive(now));
         }
-        const SILENT: &str = "it has given no sign of life for 5 s";
         if self
             .parent
             .as_mut()
             .is_some_and(|it| it.beat(&self.epoll, now))
         {
-            self.orphan(SILENT);
+            self.orphan(&silent_for(self.patience.with_parent()));
         }
         let epoll = &self.epoll;
         let silent = self.children.iter_mut().filter_map(|child| {
@@ -270,7 +274,7 @@ impl Tree {
             silent.then_some(child.place)
         });
         for place in silent.collect::<Vec<_>>() {
-            self.lose(place, SILENT);
+            self.lose(place, &silent_for(self.patience.with_child()));
         }
         for stranger in &mut self.strangers {
             if let Some((link, _)) = stranger.take_if(|(_, until)| now > *until) {
@@ -338,7 +342,8 @@ impl Tree {
     fn accept(&mut self) {
         while let Some(Ok((stream, _))) = self.listener.as_ref().map(TcpListener::accept) {
             let number = self.strangers.len();
-            if let Ok(link) = Link::new(stream, &self.epoll, tag(STRANGER, number)) {
+            let silence = self.patience.with_child();
+            if let Ok(link) = Link::new(stream, &self.epoll, tag(STRANGER, number), silence) {
                 self.strangers.push(Some((link, Instant::now() + PATIENCE)));
             }
         }
@@ -554,6 +559,10 @@ impl Tree {
             parent.finish(&self.epoll, Instant::now() + Duration::from_secs(1));
         }
     }
+}
+
+fn silent_for(silence: Silence) -> String {
+    format!("it has given no sign of life for {} s", silence.seconds())
 }
 
 /// Through which child the way leads from a place to one below it; `None`: it is not below.

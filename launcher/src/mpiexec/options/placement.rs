@@ -1,7 +1,7 @@
 //! How many ranks there are, and on which processors.
 
 use super::Takes::{None as No, One, Two};
-use super::{Choice, choice, list, positive};
+use super::{Choice, choice, list, positive, seconds};
 use crate::mpiexec::machine::number_list;
 use crate::mpiexec::request::Parsing;
 use crate::mpiexec::sessions::Sessions;
@@ -204,6 +204,21 @@ pub const WHERE: &[Choice] = &[
         "how many hosts one host starts (32)",
         |parsing, given| {
             parsing.request.fan_out = Some(positive(&given[0])?);
+            Ok(())
+        },
+    ),
+    choice(
+        &["host-timeout"],
+        One("SECONDS"),
+        "take another host for lost when it has given no sign of life for so long (5; at least 0.5): its ranks are killed, or have failed for \
+         the others where a job survives",
+        |parsing, given| {
+            let limit = seconds(&given[0])?;
+            // A keeper may have to wait for a processor.
+            if limit < 0.5 {
+                return Err(format!("'{}' is less than 0.5 s", given[0]));
+            }
+            parsing.request.host_timeout = Some(limit);
             Ok(())
         },
     ),

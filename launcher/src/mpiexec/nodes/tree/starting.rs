@@ -144,6 +144,7 @@ fn said_is_bounded(said: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::super::super::frames::Frame;
+    use super::super::super::link::Patience;
     use super::super::super::starters::Launcher;
     use super::super::Event;
     use super::*;
@@ -155,7 +156,13 @@ mod tests {
             program: "sh".into(),
             arguments: vec!["-c".into(), "echo nobody home >&2; exit 3".into()],
         };
-        let mut tree = Tree::of_root(vec!["192.0.2.1".into()], launcher, 32).unwrap();
+        let mut tree = Tree::of_root(
+            vec!["192.0.2.1".into()],
+            launcher,
+            32,
+            Patience::default(),
+        )
+        .unwrap();
         tree.start_children().unwrap();
         let event = loop {
             tree.turn();
