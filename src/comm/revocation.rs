@@ -179,7 +179,9 @@ pub fn told_in_operation() {
 /// Looks whether communicators of this process were revoked. A few instructions if there is no news.
 pub fn look() {
     if TOLD.load(Ordering::Relaxed) && TOLD.swap(false, Ordering::Acquire) {
-        while let Some(comm) = find(|comm| comm.lost() == REVOKED && !comm.is_over.load(Ordering::Relaxed)) {
+        while let Some(comm) =
+            find(|comm| comm.lost() == REVOKED && !comm.is_over.load(Ordering::Relaxed))
+        {
             comm.set_revoked();
         }
     }

@@ -550,12 +550,7 @@ impl Engine {
     }
 
     /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it; `None`: it was given up.
-    pub(super) fn take_answer(
-        &mut self,
-        process: usize,
-        flags: u8,
-        named: Index,
-    ) -> Option<Index> {
+    pub(super) fn take_answer(&mut self, process: usize, flags: u8, named: Index) -> Option<Index> {
         let sender = match self.awaits_answer(process, named) {
             true => named,
             false => {

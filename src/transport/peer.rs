@@ -6,8 +6,8 @@
 
 use super::calls::{self, COMMUNICATORS, Calls};
 use super::life::{
-    ENDS, EXITED, End, FENCED, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED, RECEIVES_CLOSED,
-    SURVIVES, State, UNREACHABLE, World, told,
+    ENDS, EXITED, End, FENCED, FINALIZED, FINALIZING, Loss, NEVER_STARTED, OVER, REAPED,
+    RECEIVES_CLOSED, SURVIVES, State, UNREACHABLE, World, told,
 };
 use super::paged::Paged;
 use super::slots::{self, Slots};

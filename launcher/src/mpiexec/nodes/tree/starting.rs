@@ -156,13 +156,8 @@ mod tests {
             program: "sh".into(),
             arguments: vec!["-c".into(), "echo nobody home >&2; exit 3".into()],
         };
-        let mut tree = Tree::of_root(
-            vec!["192.0.2.1".into()],
-            launcher,
-            32,
-            Patience::default(),
-        )
-        .unwrap();
+        let mut tree =
+            Tree::of_root(vec!["192.0.2.1".into()], launcher, 32, Patience::default()).unwrap();
         tree.start_children().unwrap();
         let event = loop {
             tree.turn();
