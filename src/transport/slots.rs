@@ -13,6 +13,8 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Threads whose waits are shown one by one.
 pub const SLOTS: usize = 8;
+/// The number among the slots of a thread of the library's own that answers others ([`Slots::attend`]).
+pub const ATTENDANT: usize = SLOTS;
 /// Addresses of callers.
 pub const SITES: usize = crate::os::sites::MOST;
 /// Other jobs that a process can name.
@@ -49,6 +51,14 @@ pub struct Slot {
     closed: AtomicU32,
 }
 
+/// Looks and checks of the thread that answers others, as a slot has them.
+#[derive(Default)]
+#[repr(C)]
+struct Attendant {
+    looks: Looks,
+    checks: Looks,
+}
+
 /// See the module.
 #[derive(Default)]
 #[repr(C)]
@@ -70,7 +80,9 @@ pub struct Slots {
     open: AtomicU32,
     /// When the last wait began.
     queues: [AtomicU32; 3],
-    _pad: u32,
+    /// Not zero: a thread of the library's own answers others, whatever the program does; its looks and checks count as those of a wait.
+    attended: AtomicU32,
+    attendant: Attendant,
     /// Records that went to other nodes and that came from there, of those that may let a process go on.
     sent: AtomicU64,
     handled: AtomicU64,
@@ -91,6 +103,7 @@ pub const SHAPE: u64 = shape::combine(&[
         shown,
         closed
     }),
+    shape!(Attendant { looks, checks }),
     shape!(Slots {
         activity,
         idle_since,
@@ -101,7 +114,8 @@ pub const SHAPE: u64 = shape::combine(&[
         level,
         open,
         queues,
-        _pad,
+        attended,
+        attendant,
         sent,
         handled,
         jobs,
@@ -139,6 +153,8 @@ pub struct View {
     pub sent: u64,
     pub handled: u64,
     pub waits: Vec<Shown>,
+    /// Looks and checks of the thread that answers others, if there is one.
+    pub attendant: Option<[u64; 2]>,
 }
 
 impl Slots {
@@ -222,16 +238,39 @@ impl Slots {
         self.busy.fetch_sub(1, Ordering::AcqRel);
     }
 
+    /// A thread of the library's own answers others from now on, and looks as slot [`ATTENDANT`]. There is one at most.
+    pub fn attend(&self) {
+        self.attendant.looks.pass_on();
+        self.attendant.checks.pass_on();
+        self.attended.store(1, Ordering::Relaxed);
+        self.stir();
+    }
+
+    /// It has ended.
+    pub fn leave(&self) {
+        self.stir();
+        self.attended.store(0, Ordering::Relaxed);
+    }
+
+    /// Looks and checks of a slot, or of the [`ATTENDANT`].
+    fn counts(&self, slot: usize) -> (&Looks, &Looks) {
+        match self.slots.get(slot) {
+            Some(slot) => (&slot.looks, &slot.checks),
+            None => (&self.attendant.looks, &self.attendant.checks),
+        }
+    }
+
     /// A look begins: from here on all is seen that was stored before somebody read this slot without it.
     pub fn begin_look(&self, slot: usize) {
-        self.slots[slot].looks.begin();
+        self.counts(slot).0.begin();
     }
 
     /// It was whole, and has found nothing and moved nothing. `closed`: see [`Shown::closed`].
     pub fn end_look(&self, slot: usize, closed: bool) {
-        let slot = &self.slots[slot];
-        slot.closed.store(u32::from(closed), Ordering::Relaxed);
-        slot.looks.end();
+        if let Some(slot) = self.slots.get(slot) {
+            slot.closed.store(u32::from(closed), Ordering::Relaxed);
+        }
+        self.counts(slot).0.end();
     }
 
     /// A record has gone to another node. It may have come there before this.
@@ -245,11 +284,11 @@ impl Slots {
     }
 
     pub fn begin_check(&self, slot: usize) {
-        self.slots[slot].checks.begin();
+        self.counts(slot).1.begin();
     }
 
     pub fn end_check(&self, slot: usize) {
-        self.slots[slot].checks.end();
+        self.counts(slot).1.end();
     }
 
     /// Where the program is.
@@ -314,6 +353,9 @@ impl Slots {
         for slot in (0..SLOTS).filter(|slot| taken >> slot & 1 != 0) {
             waits.push(self.slots[slot].look(slot as u32).ok_or(None)?);
         }
+        // First, as in a slot.
+        let attendant = [&self.attendant.looks, &self.attendant.checks].map(Looks::read);
+        let is_attended = self.attended.load(Ordering::Relaxed) != 0;
         let view = View {
             activity,
             waiting: self.waiting.load(Ordering::Acquire),
@@ -325,6 +367,7 @@ impl Slots {
             sent: self.sent.load(Ordering::Acquire),
             handled: self.handled.load(Ordering::Acquire),
             waits,
+            attendant: is_attended.then_some(attendant),
         };
         // All that was read was read before this.
         fence(Ordering::Acquire);
@@ -382,7 +425,7 @@ impl Wait {
         let is_outside = matches!(self.whom, Whom::Outside | Whom::Nobody);
         let by_others = matches!(
             self.kind,
-            Kind::Other | Kind::Generalized | Kind::Target | Kind::Connection
+            Kind::Other | Kind::Generalized | Kind::Connection
         );
         is_outside || by_others
     }

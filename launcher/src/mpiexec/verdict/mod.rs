@@ -23,7 +23,7 @@ use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
-use oxmpi::transport::slots::{Shown, View};
+use oxmpi::transport::slots::{ATTENDANT, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
 use proof::{Looks, Passive, Records, Seen};
 use std::collections::BTreeSet;
@@ -322,7 +322,7 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
     let seen = Seen::Passive(Passive {
         activity: view.activity,
         records: records(&view),
-        waits: waits.collect(),
+        waits: waits.chain(attendant).collect(),
         needs: needs(&view),
         jobs: match view.jobs.iter().all(|job| *job == 0) {
             true => Vec::new(),
@@ -330,6 +330,12 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         },
         is_collective: view.waits.iter().any(|shown| {
             !matches!(
+    // What it answers may let others go on, and this rank.
+    let attendant = view.attendant.map(|[looks, checks]| Looks {
+        slot: ATTENDANT as u32,
+        looks,
+        checks,
+    });
                 shown.waits.wait.kind,
                 Kind::Receive | Kind::Send | Kind::Probe
             )
@@ -380,6 +386,10 @@ fn needs(view: &View) -> Option<Vec<u32>> {
             }
             _ => return None,
         }
+    if view.attendant.is_some() {
+        // It takes what others send, and answers.
+        return None;
+    }
     }
     Some(needs.into_iter().collect())
 }
