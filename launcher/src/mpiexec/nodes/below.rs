@@ -88,6 +88,7 @@ impl Supervisor<'_> {
             rank: rank.world as u32,
             life: rank.life,
             stage: rank.stage(&self.segment),
+            exchanged: self.exchanged_of(rank),
         };
         self.report(&frame);
     }

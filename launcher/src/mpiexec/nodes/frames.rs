@@ -3,7 +3,7 @@
 use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
-use crate::mpiexec::verdict::proof::Seen;
+use crate::mpiexec::verdict::proof::{Exchanged, Seen};
 use crate::mpiexec::verdict::told::ToldRank;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,8 @@ pub enum Frame {
         rank: u32,
         life: Life,
         stage: Stage,
+        /// What it had sent and handled, if that is known.
+        exchanged: Option<Exchanged>,
     },
     /// A process has ended that the job cannot go on without; a text has said which.
     Missed {

@@ -17,7 +17,7 @@ use super::rank::{Life, Rank, Stage};
 use super::request::Deadlock;
 use super::sites;
 use super::supervisor::Supervisor;
-use family::{Family, Job};
+use family::{Ended, Family, Job};
 use oxmpi::os::process;
 use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
@@ -25,7 +25,7 @@ use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
 use oxmpi::transport::slots::{ATTENDANT, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
-use proof::{Looks, Passive, Records, Seen};
+use proof::{Exchanged, Looks, Passive, Records, Seen};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use told::{Proved, ToldRank};
@@ -91,17 +91,28 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Records of the ranks of this job, which has ended. `None`: they are not known here.
-    pub(super) fn exchanged(&self) -> Option<Records> {
-        let mut all = Records::default();
+    /// What the ranks of this job had sent and handled, which has ended. `None`: that of some rank is not known.
+    pub(super) fn exchanged(&self) -> Option<Ended> {
+        let mut all = Ended {
+            ids: vec![self.plan.job],
+            ..Ended::default()
+        };
         for rank in &self.ranks {
-            if rank.elsewhere.is_some() {
-                return None;
-            }
-            let page = &self.segment.rank(rank.seat).status;
-            all = all.and(own_records(&page.waits.read()?)?);
+            all.add_rank(&match rank.elsewhere {
+                Some(_) => rank.exchanged.clone()?,
+                None => self.exchanged_of(rank)?,
+            });
         }
         Some(all)
+    }
+
+    /// What a rank of this host had sent and handled that has ended by itself: one that was killed may not have counted all.
+    pub(super) fn exchanged_of(&self, rank: &Rank) -> Option<Exchanged> {
+        let has_ended = matches!(rank.life, Life::Exited(_));
+        let stage = rank.stage(&self.segment);
+        let is_whole = has_ended && matches!(stage, Stage::Finalized | Stage::Outside);
+        let page = &self.segment.rank(rank.seat).status;
+        own_records(&page.waits.read().filter(|_| is_whole)?)
     }
 
     /// When the next sweep is.
@@ -319,6 +330,12 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         looks: wait.looks,
         checks: wait.checks,
     });
+    // What it answers may let others go on, and this rank.
+    let attendant = view.attendant.map(|[looks, checks]| Looks {
+        slot: ATTENDANT as u32,
+        looks,
+        checks,
+    });
     let seen = Seen::Passive(Passive {
         activity: view.activity,
         records: records(&view),
@@ -330,12 +347,6 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         },
         is_collective: view.waits.iter().any(|shown| {
             !matches!(
-    // What it answers may let others go on, and this rank.
-    let attendant = view.attendant.map(|[looks, checks]| Looks {
-        slot: ATTENDANT as u32,
-        looks,
-        checks,
-    });
                 shown.waits.wait.kind,
                 Kind::Receive | Kind::Send | Kind::Probe
             )
@@ -349,14 +360,21 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
 fn gone(page: &Page) -> Seen {
     let view = page.waits.read();
     let known = view.and_then(|view| own_records(&view));
-    known.map_or(Seen::Open, Seen::Gone)
+    known.map_or(Seen::Open, |known| match known.jobs.is_empty() {
+        true => Seen::Gone(known.records),
+        false => Seen::Met(known),
+    })
 }
 
-/// Those of a rank that has ended. `None`: some may have gone to other jobs or come from there, and sums would say nothing.
-fn own_records(view: &View) -> Option<Records> {
+/// Those of a rank that has ended. `None`: some may have gone to jobs that nobody can name or come from there, and sums would say nothing.
+fn own_records(view: &View) -> Option<Exchanged> {
     let records = records(view);
-    let met = view.open || view.jobs.iter().any(|job| *job != 0);
-    (!met || records == Records::default()).then_some(records)
+    let is_some = records != Records::default();
+    let met = view.jobs.iter().copied().filter(|job| *job != 0 && is_some);
+    (!view.open || !is_some).then(|| Exchanged {
+        records,
+        jobs: met.collect(),
+    })
 }
 
 fn records(view: &View) -> Records {
@@ -368,6 +386,10 @@ fn records(view: &View) -> Records {
 
 /// Ranks one of which has to do something in a call of its own before a rank can go on. `None`: any may be.
 fn needs(view: &View) -> Option<Vec<u32>> {
+    if view.attendant.is_some() {
+        // It takes what others send, and answers.
+        return None;
+    }
     let mut needs = BTreeSet::new();
     for shown in &view.waits {
         // Of locks and files, what is shown of their owners may be of the moment before.
@@ -386,10 +408,6 @@ fn needs(view: &View) -> Option<Vec<u32>> {
             }
             _ => return None,
         }
-    if view.attendant.is_some() {
-        // It takes what others send, and answers.
-        return None;
-    }
     }
     Some(needs.into_iter().collect())
 }

@@ -21,6 +21,13 @@ pub struct Records {
     pub handled: u64,
 }
 
+/// What a rank has sent and handled that has ended, and the other jobs that may have a part in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchanged {
+    pub records: Records,
+    pub jobs: Vec<u64>,
+}
+
 /// A rank all of whose threads that may call MPI wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passive {
@@ -45,6 +52,8 @@ pub enum Seen {
     Open,
     /// It has ended, and the others can know that.
     Gone(Records),
+    /// As `Gone`, if all jobs that it has met are seen; which [`super::family`] knows.
+    Met(Exchanged),
     Passive(Passive),
     /// Whatever it does, nothing depends on it.
     Apart,
@@ -64,7 +73,7 @@ impl Seen {
         match self {
             Seen::Gone(records) => *records,
             Seen::Passive(passive) => passive.records,
-            Seen::Open | Seen::Apart => Records::default(),
+            Seen::Open | Seen::Met(_) | Seen::Apart => Records::default(),
         }
     }
 }
@@ -150,7 +159,7 @@ impl Proof {
     /// The next sweep. True: nothing can move any more, proved.
     pub fn sweep(&mut self, all: &[Seen]) -> bool {
         let may_move = |seen: &Seen| match seen {
-            Seen::Open => true,
+            Seen::Open | Seen::Met(_) => true,
             Seen::Passive(passive) => passive.has_strangers && self.rules.strangers,
             Seen::Gone(_) | Seen::Apart => false,
         };
