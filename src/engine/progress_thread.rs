@@ -6,7 +6,7 @@
 
 use super::liveness::{Asked, interval};
 use super::long_wait::{BOUNDED_SLEEP, are_blocked, is_settled};
-use super::published::{self, Attendant};
+use super::published::{self, ThreadLooks};
 use super::{Engine, Threads, WAITER, enter, set_threads, wake_own_threads};
 use crate::os::turns::YIELDS;
 use crate::os::{monotonic_nanoseconds, schedule, threads};
@@ -40,8 +40,8 @@ impl ProgressThread {
         let ends = Arc::new(AtomicBool::new(false));
         let its = ends.clone();
         // What it does may end waits of any process that has met this one.
-        let attendant = Attendant::begin();
-        let attend = move || attend(&its, &attendant, turn);
+        let looks = ThreadLooks::begin();
+        let attend = move || attend(&its, &looks, turn);
         match threads::start_entering(name, stack, attend) {
             Ok(thread) => Ok(ProgressThread { ends, thread }),
             Err(error) => {
@@ -67,19 +67,19 @@ impl ProgressThread {
 }
 
 /// Calls `turn` until it `ends`; sleeps while there is nothing to do, at most as long as there is between two liveness checks.
-fn attend(ends: &AtomicBool, attendant: &Attendant, mut turn: impl FnMut(bool) -> bool) {
+fn attend(ends: &AtomicBool, looks: &ThreadLooks, mut turn: impl FnMut(bool) -> bool) {
     let ends = || ends.load(Ordering::Relaxed);
     let mut asked = Asked::NEVER;
     let mut turn = || {
         let asks = asked.is_due(monotonic_nanoseconds());
         if asks {
-            attendant.begin_check();
+            looks.begin_check();
         }
         let moved = turn(asks);
         if moved {
             published::stir();
         } else if asks {
-            attendant.end_check();
+            looks.end_check();
         }
         moved
     };
@@ -99,13 +99,13 @@ fn attend(ends: &AtomicBool, attendant: &Attendant, mut turn: impl FnMut(bool) -
         };
         let (blocked, sure) = are_blocked();
         let sleeper = waiter.announce(1);
-        attendant.begin_look();
+        looks.begin_look();
         if ends() || turn() {
             idle = 0;
             continue;
         }
         if is_settled() {
-            attendant.end_look();
+            looks.end_look();
         }
         if !enter().transport.may_sleep() {
             continue;

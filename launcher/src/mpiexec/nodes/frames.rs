@@ -40,6 +40,8 @@ pub enum Frame {
     /// A sweep over the ranks, see `verdict`.
     SweepWanted {
         number: u32,
+        /// Whether ranks matter although others of their host may move.
+        part: bool,
     },
     /// What the ranks wait for.
     WaitsWanted {

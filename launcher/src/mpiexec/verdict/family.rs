@@ -188,6 +188,8 @@ impl Family {
                 }
                 if let Seen::Passive(passive) = &mut seen {
                     passive.has_strangers |= is_unknown || !passive.jobs.iter().all(is_known);
+                    let is_whole = self.members.len() == 1 && passive.are_pairs_whole(self.size());
+                    passive.pairs = passive.pairs.take().filter(|_| is_whole);
                     let needs = passive.needs.take();
                     // A stranger that dies may end an operation of a communicator that it is in.
                     let needs = needs.filter(|_| !(passive.has_strangers && passive.is_collective));

@@ -27,7 +27,12 @@ impl Supervisor<'_> {
     }
 
     /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask.
-    fn ask_all(&mut self, answers: Answers, now: Instant) -> Result<Instant, Answers> {
+    fn ask_all(
+        &mut self,
+        answers: Answers,
+        part: bool,
+        now: Instant,
+    ) -> Result<Instant, Answers> {
         let number = self.verdict.questions.wrapping_add(1);
         let question = match answers {
             Answers::Sweep(..) => spawned::SWEEP,
@@ -35,7 +40,7 @@ impl Supervisor<'_> {
         };
         let keepers = self.tree.as_mut().map_or(0, |tree| {
             tree.broadcast(&match answers {
-                Answers::Sweep(..) => Frame::SweepWanted { number },
+                Answers::Sweep(..) => Frame::SweepWanted { number, part },
                 Answers::Waits(..) => Frame::WaitsWanted { number },
             });
             tree.keepers()
@@ -59,10 +64,11 @@ impl Supervisor<'_> {
     pub(super) fn ask_for_sweep(
         &mut self,
         here: Vec<(u32, Seen)>,
+        part: bool,
         now: Instant,
     ) -> Result<Instant, Answers> {
         let unknown = self.has_spawned_unasked().then(Job::unknown);
-        self.ask_all(Answers::Sweep(here, Vec::from_iter(unknown)), now)
+        self.ask_all(Answers::Sweep(here, Vec::from_iter(unknown)), part, now)
     }
 
     /// Asks what the ranks wait for of which something was proved, and says it when all is known.
@@ -72,14 +78,14 @@ impl Supervisor<'_> {
             // Their rows come before their waits.
             self.ask_for_rows();
         }
-        if let Err(answers) = self.ask_all(Answers::Waits(Some(proved), here), now) {
+        if let Err(answers) = self.ask_all(Answers::Waits(Some(proved), here), true, now) {
             self.answered(answers);
         }
     }
 
     /// At a node keeper.
-    pub(crate) fn answer_sweep(&mut self, number: u32) {
-        let ranks = self.sweep_here();
+    pub(crate) fn answer_sweep(&mut self, number: u32, part: bool) {
+        let ranks = self.sweep_here(part);
         self.report(&Frame::Swept { number, ranks });
     }
 
@@ -97,11 +103,13 @@ impl Supervisor<'_> {
         }
         let now = Instant::now();
         let asked = if question == spawned::SWEEP {
-            let here = self.sweep_here();
-            self.ask_for_sweep(here, now)
+            // Parts of families over several hosts are not judged.
+            let part = self.tree.is_none();
+            let here = self.sweep_here(part);
+            self.ask_for_sweep(here, part, now)
         } else {
             let here = self.waits_here(|_| true);
-            self.ask_all(Answers::Waits(None, here), now)
+            self.ask_all(Answers::Waits(None, here), true, now)
         };
         if let Err(answers) = asked {
             self.answered(answers);

@@ -23,7 +23,7 @@ use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
-use oxmpi::transport::slots::{ATTENDANT, Shown, View};
+use oxmpi::transport::slots::{PROGRESS_THREAD, PAIRS, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
 use proof::{Exchanged, Looks, Passive, Records, Seen};
 use std::collections::BTreeSet;
@@ -35,6 +35,8 @@ use words::{Stuck, Waiting};
 const PERIOD: Duration = Duration::from_millis(250);
 /// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
 const IDLE_PERIOD: Duration = Duration::from_millis(500);
+/// Between two questions to other hosts about some ranks, while others of this host go on.
+const PARTS_PERIOD: Duration = Duration::from_secs(2);
 /// Of so many hosts more a look takes as much longer, for the sake of mpiexec, which hears of each.
 const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
@@ -62,21 +64,41 @@ impl Supervisor<'_> {
         if now < next {
             return Some(next);
         }
-        let here = self.sweep_here();
+        let part = self.may_be_parted();
+        let here = self.sweep_here(part);
         let is_open = here.iter().any(|(_, seen)| *seen == Seen::Open);
-        // Of several hosts all are judged, or none.
-        if is_open && self.tree.is_some() {
-            self.verdict.forget();
+        // Other hosts have nothing to say about the whole job then.
+        if is_open && self.tree.is_some() && !self.is_time_for_parts(part, now) {
+            self.verdict.proof.forget();
             self.rest(now);
             return self.verdict.next;
         }
-        match self.ask_for_sweep(here, now) {
+        match self.ask_for_sweep(here, part, now) {
             Ok(until) => Some(until),
             Err(answers) => {
                 self.answered(answers);
                 self.verdict.next
             }
         }
+    }
+
+    /// Whether ranks of several hosts may be called stuck while others go on: records are counted by peer of so many ranks only.
+    fn may_be_parted(&self) -> bool {
+        !self.survives() && (self.tree.is_none() || self.ranks.len() <= PAIRS)
+    }
+
+    /// Whether other hosts are asked although ranks of this one may move.
+    fn is_time_for_parts(&mut self, part: bool, now: Instant) -> bool {
+        let verdict = &mut self.verdict;
+        if !part {
+            verdict.partial.forget();
+            return false;
+        }
+        let is_due = verdict.parts_at.is_none_or(|at| at <= now);
+        if is_due {
+            verdict.parts_at = Some(now + PARTS_PERIOD);
+        }
+        is_due || verdict.partial.has_begun()
     }
 
     /// This job, of whose ranks this was seen.
@@ -153,14 +175,16 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Whether some ranks are stuck while others go on. Only of one host, and not where calls can be ended by a revocation.
+    /// Whether some ranks are stuck while others go on. Of several hosts not those of several jobs, and not where calls can be ended by a
+    /// revocation.
     fn prove_part(
         &mut self,
         (family, is_spread): (Family, bool),
         all: Vec<Seen>,
         now: Instant,
     ) -> Option<Proved> {
-        if is_spread || self.survives() {
+        let is_far = is_spread && family.has_spawned();
+        if is_far || !self.may_be_parted() {
             self.verdict.partial.forget();
             return None;
         }
@@ -173,8 +197,8 @@ impl Supervisor<'_> {
         })
     }
 
-    /// A sweep over the ranks of this host, with their numbers in the job.
-    fn sweep_here(&self) -> Vec<(u32, Seen)> {
+    /// A sweep over the ranks of this host, with their numbers in the job. `part`: although some may move, the others matter.
+    fn sweep_here(&self, part: bool) -> Vec<(u32, Seen)> {
         let mut all = Vec::with_capacity(self.ranks.len());
         let mut views = Vec::with_capacity(self.ranks.len());
         let mut any_open = false;
@@ -188,7 +212,7 @@ impl Supervisor<'_> {
             all.push((rank.world as u32, seen));
             views.push(view.filter(|view| view.level > 1));
             // One is enough, where only all together are judged.
-            if any_open && self.tree.is_some() {
+            if any_open && !part && self.tree.is_some() {
                 return all;
             }
         }
@@ -198,7 +222,7 @@ impl Supervisor<'_> {
                 continue;
             };
             let seen = &mut all[at].1;
-            if any_open && !self.is_judged(at) {
+            if any_open && !self.is_judged(rank.world) {
                 if let Seen::Passive(passive) = seen {
                     passive.needs = None;
                 }
@@ -209,9 +233,9 @@ impl Supervisor<'_> {
         all
     }
 
-    /// Whether more has to be known of a rank although others may move. The mpiexec of a spawned job does not know.
+    /// Whether more has to be known of a rank although others may move. The mpiexec of a spawned job does not know, nor do keepers.
     fn is_judged(&self, rank: usize) -> bool {
-        self.plan.is_spawned() || self.verdict.partial.is_judged(rank)
+        self.plan.is_spawned() || self.is_keeper() || self.verdict.partial.is_judged(rank)
     }
 
     /// Whether ranks of other hosts were told what they would see of the end of a rank of their own.
@@ -330,17 +354,19 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         looks: wait.looks,
         checks: wait.checks,
     });
+    let needs = needs(&view);
     // What it answers may let others go on, and this rank.
-    let attendant = view.attendant.map(|[looks, checks]| Looks {
-        slot: ATTENDANT as u32,
+    let thread = view.progress_thread.map(|[looks, checks]| Looks {
+        slot: PROGRESS_THREAD as u32,
         looks,
         checks,
     });
     let seen = Seen::Passive(Passive {
         activity: view.activity,
         records: records(&view),
-        waits: waits.chain(attendant).collect(),
-        needs: needs(&view),
+        waits: waits.chain(thread).collect(),
+        pairs: needs.as_ref().map(|_| view.pairs.clone()),
+        needs,
         jobs: match view.jobs.iter().all(|job| *job == 0) {
             true => Vec::new(),
             false => view.jobs.to_vec(),
@@ -386,7 +412,7 @@ fn records(view: &View) -> Records {
 
 /// Ranks one of which has to do something in a call of its own before a rank can go on. `None`: any may be.
 fn needs(view: &View) -> Option<Vec<u32>> {
-    if view.attendant.is_some() {
+    if view.progress_thread.is_some() {
         // It takes what others send, and answers.
         return None;
     }

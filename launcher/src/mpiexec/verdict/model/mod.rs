@@ -22,6 +22,7 @@ fn world(seed: u64) -> World {
             inbox: vec![0; SIZE],
             came: vec![0; SIZE],
             under_way: vec![0; SIZE],
+            pairs: std::array::from_fn(|_| vec![0; SIZE]),
             ..Process::default()
         })
         .collect();
@@ -66,16 +67,16 @@ fn world(seed: u64) -> World {
         tasks_are_hidden: false,
         stranger: None,
         ended_are_forgotten: false,
-        has_attendants: false,
-        attendants_are_hidden: false,
-        attendants_are_quiet: false,
+        has_threads: false,
+        threads_are_hidden: false,
+        threads_are_quiet: false,
     }
 }
 
 /// A job with windows: locks, of which some are not given back, and posts, of which some do not come.
 fn world_of_windows(seed: u64) -> World {
     let mut world = world(seed);
-    world.has_attendants = true;
+    world.has_threads = true;
     for _ in 0..1 + world.random.below(4) {
         let (me, target) = (world.random.below(SIZE), world.random.below(SIZE));
         let mut place = |of: usize, from: usize| {
@@ -218,7 +219,7 @@ fn no_part_that_goes_on_is_taken_for_stuck_and_many_are_found() {
 }
 
 #[test]
-fn no_job_with_attendants_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
+fn no_job_with_progress_threads_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
     let [alarms, stuck, ended, missed] = count(|seed| run(world_of_windows(seed), ONE_LOOK));
     assert_eq!((alarms, missed), (0, 0), "{stuck} stuck, {ended} ended");
     assert!(
@@ -227,7 +228,7 @@ fn no_job_with_attendants_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck
     );
 }
 
-/// Whether a proof over processes with attendants is wrong for some seed.
+/// Whether a proof over processes with progress threads is wrong for some seed.
 fn is_wrong_of_windows(change: impl Fn(&mut World)) -> bool {
     (1..=SEEDS).any(|seed| {
         let mut world = world_of_windows(seed);
@@ -237,13 +238,13 @@ fn is_wrong_of_windows(change: impl Fn(&mut World)) -> bool {
 }
 
 #[test]
-fn looks_of_attendants_are_needed() {
-    assert!(is_wrong_of_windows(|world| world.attendants_are_hidden = true));
+fn looks_of_threads_are_needed() {
+    assert!(is_wrong_of_windows(|world| world.threads_are_hidden = true));
 }
 
 #[test]
-fn what_attendants_do_must_stir() {
-    assert!(is_wrong_of_windows(|world| world.attendants_are_quiet = true));
+fn what_progress_threads_do_must_stir() {
+    assert!(is_wrong_of_windows(|world| world.threads_are_quiet = true));
 }
 
 #[test]
@@ -301,7 +302,7 @@ fn a_part_must_have_no_tasks() {
 }
 
 #[test]
-fn a_part_must_have_sent_nothing_over_the_fabric() {
+fn what_a_part_has_sent_over_the_fabric_must_have_been_handled() {
     let bounds = Bounds {
         is_near: false,
         ..BOUNDS

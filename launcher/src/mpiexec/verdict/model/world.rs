@@ -1,4 +1,4 @@
-//! Processes of the model, their messages, attendants and looks.
+//! Processes of the model, their messages, progress threads and looks.
 
 use crate::mpiexec::verdict::proof::{Looks, Passive, Records, Seen};
 use std::collections::VecDeque;
@@ -26,15 +26,15 @@ pub(super) enum Step {
     Timed(u64),
     /// Begins a task, which passes a message of the first on to the second in whatever wait comes.
     Task(usize, usize),
-    /// Calls that the attendant of a process takes; the first has an answer, which is waited for.
+    /// Calls that the progress thread of a process takes; the first has an answer, which is waited for.
     Lock(usize),
     Unlock(usize),
     Post(usize),
-    /// Waits for a post, of which the own attendant tells.
+    /// Waits for a post, of which the own progress thread tells.
     Posted,
 }
 
-/// What the attendant of a process takes.
+/// What the progress thread of a process takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Lock,
@@ -44,7 +44,7 @@ pub(super) enum Call {
 
 /// The thread of the library's own that takes calls, and what it knows.
 #[derive(Default)]
-pub(super) struct Attendant {
+pub(super) struct ProgressThread {
     /// Calls that are under way, that have come, and that were handled, with their origins.
     under_way: VecDeque<(usize, Call)>,
     came: VecDeque<(usize, Call)>,
@@ -68,6 +68,8 @@ pub(super) struct Process {
     pub(super) came: Vec<usize>,
     pub(super) under_way: Vec<usize>,
     pub(super) records: Records,
+    /// Those to and from each.
+    pub(super) pairs: [Vec<u32>; 2],
     pub(super) tasks: Vec<(usize, usize)>,
     pub(super) activity: u64,
     /// Whether the wait is published.
@@ -79,7 +81,7 @@ pub(super) struct Process {
     pub(super) place: Option<usize>,
     pub(super) found: bool,
     pub(super) moved: bool,
-    pub(super) attendant: Attendant,
+    pub(super) thread: ProgressThread,
     /// Whether it has called for the lock that it wants; answers that are under way, that have come, and that are here; posts.
     pub(super) called: bool,
     pub(super) answers: [usize; 3],
@@ -101,11 +103,11 @@ pub(super) struct World {
     pub(super) stranger: Option<usize>,
     /// What a process of a job that has ended had sent and handled is forgotten.
     pub(super) ended_are_forgotten: bool,
-    /// Processes have attendants, and end together.
-    pub(super) has_attendants: bool,
+    /// Processes have progress threads, and end together.
+    pub(super) has_threads: bool,
     /// Their looks do not show, or what they do.
-    pub(super) attendants_are_hidden: bool,
-    pub(super) attendants_are_quiet: bool,
+    pub(super) threads_are_hidden: bool,
+    pub(super) threads_are_quiet: bool,
 }
 
 impl World {
@@ -116,6 +118,7 @@ impl World {
     fn send(&mut self, from: usize, to: usize) {
         if self.is_far(from, to) {
             self.all[from].records.sent += 1;
+            self.all[from].pairs[0][to] += 1;
             self.all[to].under_way[from] += 1;
         } else {
             self.all[to].inbox[from] += 1;
@@ -132,7 +135,7 @@ impl World {
             it.came[from] += 1;
         }
         match from {
-            0 => it.attendant.came.extend(it.attendant.under_way.pop_front()),
+            0 => it.thread.came.extend(it.thread.under_way.pop_front()),
             _ if it.answers[0] > 0 => {
                 it.answers[0] -= 1;
                 it.answers[1] += 1;
@@ -144,17 +147,17 @@ impl World {
     fn call(&mut self, from: usize, to: usize, call: Call) {
         if self.is_far(from, to) {
             self.all[from].records.sent += 1;
-            self.all[to].attendant.under_way.push_back((from, call));
+            self.all[to].thread.under_way.push_back((from, call));
         } else {
-            self.all[to].attendant.handled.push_back((from, call));
+            self.all[to].thread.handled.push_back((from, call));
         }
     }
 
-    /// A step of an attendant's look: begin, take, act, grant, or the end.
-    fn attend(&mut self, me: usize) {
-        let is_quiet = self.attendants_are_quiet;
+    /// A step of a progress thread's look: begin, take, act, grant, or the end.
+    fn turn(&mut self, me: usize) {
+        let is_quiet = self.threads_are_quiet;
         let it = &mut self.all[me];
-        let its = &mut it.attendant;
+        let its = &mut it.thread;
         let Some(place) = its.place else {
             its.looks |= 1;
             (its.place, its.moved) = (Some(0), false);
@@ -201,15 +204,15 @@ impl World {
     /// One step of one process.
     pub(super) fn step(&mut self, me: usize) {
         let size = self.all.len();
-        if self.has_attendants && self.random.below(2) == 0 {
-            return self.attend(me);
+        if self.has_threads && self.random.below(2) == 0 {
+            return self.turn(me);
         }
         let it = &mut self.all[me];
         let Some(step) = it.script.get(it.at).copied() else {
             // It has said that it takes nothing more, and handles what comes all the same.
             let came: usize = it.came.iter_mut().map(std::mem::take).sum();
             it.records.handled += came as u64;
-            // Those with attendants wait for each other.
+            // Those with progress threads wait for each other.
             it.looks = it.looks.next_multiple_of(2) + 2;
             return;
         };
@@ -263,6 +266,7 @@ impl World {
             // Whatever was brought is handled, which alone is nothing that moves.
             let came = std::mem::take(&mut it.came[place]);
             it.inbox[place] += came;
+            it.pairs[1][place] += came as u32;
             let [_, answers, here] = &mut it.answers;
             it.records.handled += (came + *answers) as u64;
             *here += std::mem::take(answers);
@@ -320,13 +324,13 @@ impl World {
         if self.stranger == Some(rank) {
             return Seen::Gone(Records::default());
         }
-        let meets = self.has_attendants && it.at == it.script.len();
-        let attendant = Looks {
+        let meets = self.has_threads && it.at == it.script.len();
+        let thread = Looks {
             slot: 1,
-            looks: it.attendant.looks,
-            checks: it.attendant.looks,
+            looks: it.thread.looks,
+            checks: it.thread.looks,
         };
-        let attendant = (self.has_attendants && !self.attendants_are_hidden).then_some(attendant);
+        let thread = (self.has_threads && !self.threads_are_hidden).then_some(thread);
         match (it.at < it.script.len() || meets, it.waits || meets) {
             (false, _) if self.knows_stranger(it) && it.records != Records::default() => Seen::Open,
             (false, _) if self.ended_are_forgotten => Seen::Gone(Records::default()),
@@ -341,9 +345,10 @@ impl World {
                     checks: it.checks,
                 }]
                 .into_iter()
-                .chain(attendant)
+                .chain(thread)
                 .collect(),
                 needs: self.needs(it),
+                pairs: (!self.has_threads).then(|| it.pairs.clone()),
                 has_strangers: self.knows_stranger(it),
                 ..Passive::default()
             }),
