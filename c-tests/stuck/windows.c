@@ -155,7 +155,99 @@ static void requests_then_a_message(void)
     receive((rank + 1) % size);
 }
 
+/* Ranks 1 and 2, while rank 0 goes on. */
+
+static void stay(void)
+{
+    static volatile double x;
+    for (;;)
+        x += 1;
+}
+static void locks_crossed_beside(void)
+{
+    if (rank == 0)
+        stay();
+    lock(rank);
+    MPI(MPI_Sendrecv(small, 1, MPI_INT, 3 - rank, 0, small + 1, 1, MPI_INT, 3 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    lock(3 - rank);
+}
+static void shared_lock_beside(void)
+{
+    if (rank == 0)
+        stay();
+    if (rank == 1) {
+        MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));
+        MPI(MPI_Send(small, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+    }
+    receive(3 - rank);
+    lock(0);
+}
+static void epoch_beside(void)
+{
+    if (rank == 0)
+        stay();
+    if (rank == 2)
+        receive(1);
+    MPI(MPI_Win_start(group_of(2, 1), 0, window));
+    put(2);
+    MPI(MPI_Win_complete(window));
+}
+static void fence_beside(void)
+{
+    MPI_Comm half;
+    MPI_Win of_half;
+    int *its;
+    MPI(MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half));
+    MPI(MPI_Win_allocate(sizeof *its, sizeof *its, MPI_INFO_NULL, half, &its, &of_half));
+    if (rank == 0)
+        stay();
+    if (rank == 2)
+        receive(1);
+    MPI(MPI_Win_fence(0, of_half));
+}
+
 /* Going on. */
+
+enum { LATE = 18 };
+
+/* Rank 0 is what ranks 1 and 2 wait for, by a lock. */
+static void lock_of_another(void)
+{
+    if (rank == 0)
+        lock(0);
+    barrier();
+    if (rank == 0)
+        sleep(LATE);
+    else if (rank == 2) {
+        receive(1);
+        return;
+    } else
+        lock(0);
+    unlock(0);
+    if (rank == 1)
+        MPI(MPI_Send(small, 1, MPI_INT, 2, 0, MPI_COMM_WORLD));
+}
+/* Rank 1 had the lock when rank 2 began to wait for it, and rank 0 has it now. */
+static void lock_that_is_passed_on(void)
+{
+    if (rank == 1)
+        lock(0);
+    barrier();
+    if (rank == 0) {
+        lock(0);
+        sleep(LATE);
+        unlock(0);
+    } else if (rank == 1) {
+        sleep(1);
+        unlock(0);
+        receive(2);
+    } else {
+        usleep(300000);
+        lock(0);
+        unlock(0);
+        MPI(MPI_Send(small, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    }
+}
 
 static void holder_that_sleeps(void)
 {
@@ -315,6 +407,12 @@ static const struct {
     CASE(free_without_all, ONE),
     CASE(ring_after_accesses, ONE),
     CASE(requests_then_a_message, ONE),
+    CASE(locks_crossed_beside, ONE),
+    CASE(shared_lock_beside, ONE),
+    CASE(epoch_beside, ONE),
+    CASE(fence_beside, ONE),
+    CASE(lock_of_another, ONE),
+    CASE(lock_that_is_passed_on, ONE),
     CASE(holder_that_sleeps, ONE),
     CASE(holder_that_polls, ONE),
     CASE(holder_in_thread, MULTIPLE),

@@ -418,8 +418,9 @@ fn needs(view: &View) -> Option<Vec<u32>> {
     }
     let mut needs = BTreeSet::new();
     for shown in &view.waits {
-        // Of locks and files, what is shown of their owners may be of the moment before.
-        let is_of_messages = matches!(
+        // Of locks and meetings, what is shown was found between the two checks that a proof has, or later; who has a range of a file may
+        // have been found before.
+        let is_known = matches!(
             shown.waits.wait.kind,
             Kind::Receive
                 | Kind::Send
@@ -427,9 +428,13 @@ fn needs(view: &View) -> Option<Vec<u32>> {
                 | Kind::Partitioned
                 | Kind::Requests
                 | Kind::Collective
+                | Kind::Lock
+                | Kind::Epoch
+                | Kind::Fence
+                | Kind::FileMeeting
         );
         match &shown.waits.wait.whom {
-            Whom::Some(some) if !some.is_empty() && is_of_messages && shown.closed => {
+            Whom::Some(some) if !some.is_empty() && is_known && shown.closed => {
                 needs.extend(some);
             }
             _ => return None,

@@ -67,6 +67,8 @@ fn world(seed: u64) -> World {
         tasks_are_hidden: false,
         stranger: None,
         ended_are_forgotten: false,
+        holder: None,
+        shown_is_old: false,
         has_threads: false,
         threads_are_hidden: false,
         threads_are_quiet: false,
@@ -120,6 +122,24 @@ fn world_of_parts(seed: u64) -> World {
     let script = &mut world.all[seed as usize % SIZE].script;
     let at = world.random.below(script.len() + 1);
     script.insert(at, Step::Compute(300));
+    world
+}
+
+/// As [`world_of_parts`], with a lock, which some do not give back.
+fn world_of_locks(seed: u64) -> World {
+    let mut world = world_of_parts(seed);
+    for me in 0..SIZE {
+        for _ in 0..world.random.below(3) {
+            let length = world.all[me].script.len();
+            let at = world.random.below(length + 1);
+            let behind = at + world.random.below(length + 1 - at);
+            let script = &mut world.all[me].script;
+            if world.random.below(8) > 0 {
+                script.insert(behind, Step::Give);
+            }
+            script.insert(at, Step::Take);
+        }
+    }
     world
 }
 
@@ -308,6 +328,23 @@ fn what_a_part_has_sent_over_the_fabric_must_have_been_handled() {
         ..BOUNDS
     };
     assert!(is_wrong_of_parts(ONE_LOOK, bounds, |_| {}));
+}
+
+#[test]
+fn no_part_that_waits_for_a_lock_is_taken_for_stuck_and_many_are_found() {
+    let [alarms, stuck, ..] = count(|seed| run_parts(world_of_locks(seed), ONE_LOOK, BOUNDS));
+    assert_eq!(alarms, 0, "{stuck} stuck");
+    assert!(stuck > SEEDS as usize / 100, "{stuck}");
+}
+
+#[test]
+fn holders_of_locks_must_be_shown_anew() {
+    let is_wrong = |seed| {
+        let mut world = world_of_locks(seed);
+        world.shown_is_old = true;
+        run_parts(world, ONE_LOOK, BOUNDS) == Came::FalseAlarm
+    };
+    assert!((1..=SEEDS).any(is_wrong));
 }
 
 #[test]

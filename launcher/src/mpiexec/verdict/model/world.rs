@@ -32,6 +32,9 @@ pub(super) enum Step {
     Post(usize),
     /// Waits for a post, of which the own progress thread tells.
     Posted,
+    /// A lock in memory that all share.
+    Take,
+    Give,
 }
 
 /// What the progress thread of a process takes.
@@ -86,6 +89,8 @@ pub(super) struct Process {
     pub(super) called: bool,
     pub(super) answers: [usize; 3],
     pub(super) posts: usize,
+    /// Whom the wait for the lock shows as its holder.
+    pub(super) shown: Option<usize>,
 }
 
 pub(super) struct World {
@@ -107,6 +112,9 @@ pub(super) struct World {
     pub(super) has_threads: bool,
     /// Their looks do not show, or what they do.
     pub(super) threads_are_hidden: bool,
+    /// The holder of the lock, and whether waits for it show whom they met at their begin.
+    pub(super) holder: Option<usize>,
+    pub(super) shown_is_old: bool,
     pub(super) threads_are_quiet: bool,
 }
 
@@ -240,7 +248,12 @@ impl World {
                 it.called = true;
                 self.call(me, target, Call::Lock);
             }
+            Step::Give => {
+                it.at += 1;
+                self.holder = None;
+            }
             _ if !it.waits => {
+                it.shown = self.holder;
                 it.waits = true;
                 it.looks = it.looks.next_multiple_of(2);
                 it.checks = it.checks.next_multiple_of(2);
@@ -291,6 +304,11 @@ impl World {
                 it.found = true;
             }
             let awaited = match step {
+                Step::Take if place == 0 && self.holder.is_none() => {
+                    self.holder = Some(me);
+                    it.found = true;
+                    return;
+                }
                 Step::Lock(_) => &mut it.answers[2],
                 Step::Posted => &mut it.posts,
                 _ => return,
@@ -314,6 +332,9 @@ impl World {
             (it.waits, it.timer, it.at) = (false, None, it.at + 1);
             it.activity += 1;
         } else if !it.moved {
+            if !self.shown_is_old {
+                it.shown = self.holder;
+            }
             it.looks += 1;
             it.checks += 1;
         }
@@ -372,6 +393,7 @@ impl World {
         let is_closed = it.tasks.is_empty() || self.tasks_are_hidden;
         match it.script.get(it.at) {
             Some(Step::Receive(from)) if is_closed => Some(vec![*from as u32]),
+            Some(Step::Take) if is_closed => Some(vec![it.shown? as u32]),
             _ => None,
         }
     }
