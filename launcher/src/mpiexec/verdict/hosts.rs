@@ -26,26 +26,25 @@ impl Supervisor<'_> {
         None
     }
 
-    /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask.
+    /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask. `answers`: those of this host, which are found
+    /// while the others find theirs. `part`: see [`Supervisor::sweep_here`].
     fn ask_all(
         &mut self,
-        answers: Answers,
+        question: u8,
         part: bool,
         now: Instant,
+        answers: impl FnOnce(&Self) -> Answers,
     ) -> Result<Instant, Answers> {
         let number = self.verdict.questions.wrapping_add(1);
-        let question = match answers {
-            Answers::Sweep(..) => spawned::SWEEP,
-            Answers::Waits(..) => spawned::WAITS,
-        };
         let keepers = self.tree.as_mut().map_or(0, |tree| {
-            tree.broadcast(&match answers {
-                Answers::Sweep(..) => Frame::SweepWanted { number, part },
-                Answers::Waits(..) => Frame::WaitsWanted { number },
+            tree.broadcast(&match question {
+                spawned::SWEEP => Frame::SweepWanted { number, part },
+                _ => Frame::WaitsWanted { number },
             });
             tree.keepers()
         });
         let left = keepers + self.ask_spawned(question);
+        let answers = answers(self);
         if left == 0 {
             return Err(answers);
         }
@@ -68,17 +67,22 @@ impl Supervisor<'_> {
         now: Instant,
     ) -> Result<Instant, Answers> {
         let unknown = self.has_spawned_unasked().then(Job::unknown);
-        self.ask_all(Answers::Sweep(here, Vec::from_iter(unknown)), part, now)
+        self.ask_all(spawned::SWEEP, part, now, |_| {
+            Answers::Sweep(here, Vec::from_iter(unknown))
+        })
     }
 
     /// Asks what the ranks wait for of which something was proved, and says it when all is known.
     pub(super) fn ask_for_waits(&mut self, proved: Proved, now: Instant) {
-        let here = self.waits_here(|rank| proved.set.get(rank) == Some(&true));
         if self.tree.is_some() {
             // Their rows come before their waits.
             self.ask_for_rows();
         }
-        if let Err(answers) = self.ask_all(Answers::Waits(Some(proved), here), true, now) {
+        let asked = self.ask_all(spawned::WAITS, true, now, |it| {
+            let here = it.waits_here(|rank| proved.set.get(rank) == Some(&true));
+            Answers::Waits(Some(proved), here)
+        });
+        if let Err(answers) = asked {
             self.answered(answers);
         }
     }
@@ -108,8 +112,9 @@ impl Supervisor<'_> {
             let here = self.sweep_here(part);
             self.ask_for_sweep(here, part, now)
         } else {
-            let here = self.waits_here(|_| true);
-            self.ask_all(Answers::Waits(None, here), true, now)
+            self.ask_all(spawned::WAITS, true, now, |it| {
+                Answers::Waits(None, it.waits_here(|_| true))
+            })
         };
         if let Err(answers) = asked {
             self.answered(answers);
