@@ -10,7 +10,7 @@ use crate::group::names;
 use crate::os::sites;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Page;
-use crate::transport::slots::{PROGRESS_THREAD, Message};
+use crate::transport::slots::{Message, PROGRESS_THREAD};
 use crate::transport::waits::{Kind, Wait, Waits, Whom};
 use std::cell::Cell;
 use std::sync::OnceLock;

@@ -50,7 +50,9 @@ pub unsafe fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     }
     let mut service = Service::of(&WINDOWS);
     // SAFETY: by the caller; `THREAD` is locked, and has the only one.
-    match unsafe { ProgressThread::start("oxmpi-hosts", STACK_BYTES, move |asks| service.look(asks)) } {
+    match unsafe {
+        ProgressThread::start("oxmpi-hosts", STACK_BYTES, move |asks| service.look(asks))
+    } {
         Ok(new) => *thread = Some(new),
         Err(why) => {
             drop(thread);

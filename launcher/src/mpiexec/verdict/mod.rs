@@ -23,7 +23,7 @@ use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
-use oxmpi::transport::slots::{PROGRESS_THREAD, PAIRS, Shown, View};
+use oxmpi::transport::slots::{PAIRS, PROGRESS_THREAD, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
 use proof::{Exchanged, Looks, Passive, Records, Seen};
 use std::collections::BTreeSet;

@@ -315,7 +315,6 @@ impl World {
             };
             if place == 0 && *awaited > 0 {
                 *awaited -= 1;
-                it.called = false;
                 it.found = true;
             }
             return;
@@ -330,6 +329,7 @@ impl World {
         }
         if it.found {
             (it.waits, it.timer, it.at) = (false, None, it.at + 1);
+            it.called = false;
             it.activity += 1;
         } else if !it.moved {
             if !self.shown_is_old {
