@@ -1,5 +1,7 @@
-/* mpiexec -gdb: commands on its standard input, of whose output equal lines come once, with their ranks. This program starts it on itself. */
+/* mpiexec -gdb: commands on its standard input, of whose output equal lines come once, with their ranks; on one host, on two, and at a terminal, where
+ * Ctrl-C interrupts the programs. This program starts it on itself. */
 #include "../common/ports.h"
+#include <pty.h>
 
 static __attribute__((noinline)) void stop_here(int number)
 {
@@ -44,16 +46,8 @@ static void expect(const char *text, const char *part)
         check_failed(__FILE__, __LINE__, "\"%s\" is not in:\n%s", part, text);
 }
 
-int main(int argc, char **argv)
+static void examine(char **words)
 {
-    if (argc > 1) {
-        start(&argc, &argv);
-        stop_here(rank);
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
-        return finish();
-    }
-    start_driver(argv[0]);
-    char *words[] = {getenv("C_SUITE_LAUNCHER"), "-gdb", "-n", "3", program, "rank", NULL};
     char *text = debug(words,
                        "break stop_here\n"
                        "run\n"
@@ -82,5 +76,92 @@ int main(int argc, char **argv)
     expect(text, "1-2:  $4 = 77\n");
     if (strstr(text, "0:  $3 = 1"))
         check_failed(__FILE__, __LINE__, "rank 0 has got what was for others");
+}
+
+/* Reads from a terminal until the text has a part. */
+static void await(int terminal, char *text, int capacity, const char *part)
+{
+    int used = (int) strlen(text);
+    while (!strstr(text, part)) {
+        int got = used < capacity - 1 ? (int) read(terminal, text + used, capacity - 1 - used) : 0;
+        if (got <= 0) {
+            check_failed(__FILE__, __LINE__, "\"%s\" is not in:\n%s", part, text);
+            return;
+        }
+        text[used += got] = 0;
+    }
+}
+
+/* Says something at the terminal; what came before is forgotten. */
+static void type(int terminal, char *text, const char *words)
+{
+    text[0] = 0;
+    CHECK_INT(write(terminal, words, strlen(words)), (int) strlen(words));
+}
+
+/* At a terminal: the programs run until Ctrl-C, which is for them and not for the job. */
+static void interrupt(char **words)
+{
+    enum { CAPACITY = 1 << 16 };
+    static char text[CAPACITY];
+    int terminal;
+    fflush(NULL);
+    pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+    if (pid == 0) {
+        execvp(words[0], words);
+        _exit(93);
+    }
+    await(terminal, text, CAPACITY, "(0-1) ");
+    type(terminal, text, "break stop_here\n");
+    await(terminal, text, CAPACITY, "(0-1) ");
+    type(terminal, text, "run\n");
+    await(terminal, text, CAPACITY, "(0-1) ");
+    expect(text, "stop_here");
+    for (int i = 0; i < 2; i++) {
+        type(terminal, text, "continue\n");
+        await(terminal, text, CAPACITY, "Continuing.");
+        sleep(1);
+        type(terminal, text, "\003");
+        await(terminal, text, CAPACITY, "(0-1) ");
+        expect(text, "SIGINT");
+        type(terminal, text, "print turns > 0\n");
+        await(terminal, text, CAPACITY, "(0-1) ");
+        expect(text, "0-1:  $");
+    }
+    type(terminal, text, "kill\n");
+    await(terminal, text, CAPACITY, "(0-1) ");
+    type(terminal, text, "quit\n");
+    /* Its end is an error at a terminal. */
+    while (read(terminal, text, CAPACITY) > 0)
+        continue;
+    close(terminal);
+    end(pid);
+}
+
+static volatile long turns;
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        start(&argc, &argv);
+        stop_here(rank);
+        while (!strcmp(argv[1], "turns"))
+            turns++;
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        return finish();
+    }
+    start_driver(argv[0]);
+    char *mpiexec = getenv("C_SUITE_LAUNCHER");
+    char *here[] = {mpiexec, "-gdb", "-n", "3", program, "rank", NULL};
+    examine(here);
+    char *loops[] = {mpiexec, "-gdb", "-n", "2", program, "turns", NULL};
+    interrupt(loops);
+    setenv("OXMPI_FABRIC", "tcp", 1);
+    setenv("OXMPI_INTERFACE", "lo", 1);
+#define HOSTS "-launcher-exec", "tests/hosts/agent", "-hosts", "localhost:2,192.0.2.1:2", "-map-by", "node"
+    char *there[] = {mpiexec, "-gdb", HOSTS, "-n", "3", program, "rank", NULL};
+    examine(there);
+    char *loops_there[] = {mpiexec, "-gdb", HOSTS, "-n", "2", program, "turns", NULL};
+    interrupt(loops_there);
     return conclude();
 }

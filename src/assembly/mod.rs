@@ -456,7 +456,10 @@ impl<const TASKS: bool> Member for At<'_, TASKS> {
         };
         let reason = Reason {
             function: self.function,
-            what: &|named| self.assembly.wait(kind, Whom::Any, named),
+            what: &|named| {
+                self.assembly
+                    .wait(kind, Whom::of(barrier::behind(*self)), named)
+            },
         };
         let missing = || missing(&|process| losses::loss(process).is_some());
         aside::until_stored(&reason, holds, &missing).map_err(explained)

@@ -260,9 +260,9 @@ fn sleep<R>(
 }
 
 /// Whether a look that has found nothing proves anything: no send waits for the receiver of its offer, for the clock takes offers back, and the
-/// fabric has nothing to do but to bring records.
-fn is_settled() -> bool {
-    let mut all = true;
+/// fabric has nothing to do but to bring records: no RMA operation of this process either, whose end is none.
+pub(super) fn is_settled() -> bool {
+    let mut all = transport::rma::opened().is_none_or(transport::rma::Rma::is_settled);
     super::for_each(|engine| all &= !engine.has_offers() && engine.is_settled());
     all
 }

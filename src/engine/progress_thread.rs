@@ -4,12 +4,12 @@
 //! as long as it runs. Invariant: it polls once more after each announcement and before each sleep.
 #![allow(unsafe_code)]
 
-use super::liveness::interval;
-use super::long_wait::{BOUNDED_SLEEP, are_blocked};
-use super::published::Busy;
+use super::liveness::{Asked, interval};
+use super::long_wait::{BOUNDED_SLEEP, are_blocked, is_settled};
+use super::published::{self, ThreadLooks};
 use super::{Engine, Threads, WAITER, enter, set_threads, wake_own_threads};
 use crate::os::turns::YIELDS;
-use crate::os::{schedule, threads};
+use crate::os::{monotonic_nanoseconds, schedule, threads};
 use crate::sync::{AtomicBool, Ordering};
 use std::io::Result;
 use std::sync::Arc;
@@ -22,7 +22,9 @@ pub struct ProgressThread {
 }
 
 impl ProgressThread {
-    /// Starts it. It calls `turn` again and again, which enters the engine for itself and returns whether anything happened.
+    /// Starts it. It calls `turn` again and again, which enters the engine for itself and returns whether anything happened; with true it asks
+    /// whether processes are lost, too. What `turn` does for others it does before it returns, and a turn in which nothing happens has looked
+    /// at all that it may act on.
     ///
     /// Errors: there is no thread to be had.
     ///
@@ -31,18 +33,15 @@ impl ProgressThread {
     pub unsafe fn start(
         name: &str,
         stack: usize,
-        turn: impl FnMut() -> bool + Send + 'static,
+        turn: impl FnMut(bool) -> bool + Send + 'static,
     ) -> Result<ProgressThread> {
         // SAFETY: by the caller; the thread begins below.
         unsafe { set_threads(Threads::WithProgress) };
         let ends = Arc::new(AtomicBool::new(false));
         let its = ends.clone();
         // What it does may end waits of any process that has met this one.
-        let busy = Busy::begin();
-        let attend = move || {
-            attend(&its, turn);
-            drop(busy);
-        };
+        let looks = ThreadLooks::begin();
+        let attend = move || attend(&its, &looks, turn);
         match threads::start_entering(name, stack, attend) {
             Ok(thread) => Ok(ProgressThread { ends, thread }),
             Err(error) => {
@@ -68,8 +67,22 @@ impl ProgressThread {
 }
 
 /// Calls `turn` until it `ends`; sleeps while there is nothing to do, at most as long as there is between two liveness checks.
-fn attend(ends: &AtomicBool, mut turn: impl FnMut() -> bool) {
+fn attend(ends: &AtomicBool, looks: &ThreadLooks, mut turn: impl FnMut(bool) -> bool) {
     let ends = || ends.load(Ordering::Relaxed);
+    let mut asked = Asked::NEVER;
+    let mut turn = || {
+        let asks = asked.is_due(monotonic_nanoseconds());
+        if asks {
+            looks.begin_check();
+        }
+        let moved = turn(asks);
+        if moved {
+            published::stir();
+        } else if asks {
+            looks.end_check();
+        }
+        moved
+    };
     let mut idle = 0;
     while !ends() {
         if turn() {
@@ -86,9 +99,13 @@ fn attend(ends: &AtomicBool, mut turn: impl FnMut() -> bool) {
         };
         let (blocked, sure) = are_blocked();
         let sleeper = waiter.announce(1);
+        looks.begin_look();
         if ends() || turn() {
             idle = 0;
             continue;
+        }
+        if is_settled() {
+            looks.end_look();
         }
         if !enter().transport.may_sleep() {
             continue;

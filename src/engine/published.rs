@@ -10,7 +10,7 @@ use crate::group::names;
 use crate::os::sites;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Page;
-use crate::transport::slots::Message;
+use crate::transport::slots::{Message, PROGRESS_THREAD};
 use crate::transport::waits::{Kind, Wait, Waits, Whom};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -92,6 +92,60 @@ impl Drop for Busy {
         if let Some(page) = self.0 {
             page.waits.rest();
         }
+    }
+}
+
+/// A thread of the library's own that answers others, as long as this lives: its looks count as those of a wait, and what it moves stirs.
+pub struct ThreadLooks(Option<&'static Page>);
+
+impl ThreadLooks {
+    pub fn begin() -> ThreadLooks {
+        let page = own_page();
+        PUBLISHED.fetch_add(1, Ordering::AcqRel);
+        if let Some(page) = page {
+            page.waits.begin_progress_thread();
+        }
+        ThreadLooks(page)
+    }
+
+    /// A look of this thread begins.
+    pub fn begin_look(&self) {
+        PARTIAL.set(false);
+        if let Some(page) = self.0 {
+            page.waits.begin_look(PROGRESS_THREAD);
+        }
+    }
+
+    /// It has found nothing, moved nothing and left nothing out.
+    pub fn end_look(&self) {
+        if let Some(page) = self.0
+            && !PARTIAL.get()
+        {
+            page.waits.end_look(PROGRESS_THREAD, false);
+        }
+    }
+
+    /// A liveness check begins.
+    pub fn begin_check(&self) {
+        if let Some(page) = self.0 {
+            page.waits.begin_check(PROGRESS_THREAD);
+        }
+    }
+
+    /// It has found nothing.
+    pub fn end_check(&self) {
+        if let Some(page) = self.0 {
+            page.waits.end_check(PROGRESS_THREAD);
+        }
+    }
+}
+
+impl Drop for ThreadLooks {
+    fn drop(&mut self) {
+        if let Some(page) = self.0 {
+            page.waits.end_progress_thread();
+        }
+        PUBLISHED.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -135,6 +135,13 @@ fn others(me: impl Member) -> impl Iterator<Item = usize> {
     (0..me.ranks()).filter(move |rank| *rank != own)
 }
 
+/// The processes of ranks that have not come to the last barrier to which this one has.
+pub fn behind<M: Member>(me: M) -> impl Iterator<Item = u32> {
+    let number = me.number(me.rank()).load(Ordering::Relaxed);
+    let late = others(me).filter(move |rank| !is_reached(me.number(*rank), number));
+    late.map(move |rank| me.process(rank))
+}
+
 #[cold]
 fn gives_up<M: Member>(me: M, lost: u32) -> Result<(), M::Failure> {
     Err(me.failure(lost))

@@ -13,8 +13,12 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Threads whose waits are shown one by one.
 pub const SLOTS: usize = 8;
+/// The number among the slots of a thread of the library's own that answers others ([`Slots::begin_progress_thread`]).
+pub const PROGRESS_THREAD: usize = SLOTS;
 /// Addresses of callers.
 pub const SITES: usize = crate::os::sites::MOST;
+/// Processes of the own job whose records are also counted one by one: those with lower numbers.
+pub const PAIRS: usize = 64;
 /// Other jobs that a process can name.
 pub const JOBS: usize = names::JOBS;
 /// Unexpected messages that a wait shows.
@@ -49,6 +53,31 @@ pub struct Slot {
     closed: AtomicU32,
 }
 
+/// Looks and checks of the thread that answers others, as a slot has them.
+#[derive(Default)]
+#[repr(C)]
+struct ProgressThread {
+    looks: Looks,
+    checks: Looks,
+}
+
+/// Records by peer, of the first processes.
+#[repr(C)]
+struct Pairs {
+    sent: [AtomicU32; PAIRS],
+    handled: [AtomicU32; PAIRS],
+}
+
+impl Default for Pairs {
+    fn default() -> Pairs {
+        let zeros = || std::array::from_fn(|_| AtomicU32::new(0));
+        Pairs {
+            sent: zeros(),
+            handled: zeros(),
+        }
+    }
+}
+
 /// See the module.
 #[derive(Default)]
 #[repr(C)]
@@ -70,10 +99,13 @@ pub struct Slots {
     open: AtomicU32,
     /// When the last wait began.
     queues: [AtomicU32; 3],
-    _pad: u32,
+    /// Not zero: a thread of the library's own answers others, whatever the program does; its looks and checks count as those of a wait.
+    has_progress_thread: AtomicU32,
+    progress_thread: ProgressThread,
     /// Records that went to other nodes and that came from there, of those that may let a process go on.
     sent: AtomicU64,
     handled: AtomicU64,
+    pairs: Pairs,
     /// Other jobs that processes are or may be connected with, by the numbers that waits have for them; 0: none.
     jobs: [AtomicU64; JOBS],
     slots: [Slot; SLOTS],
@@ -91,6 +123,8 @@ pub const SHAPE: u64 = shape::combine(&[
         shown,
         closed
     }),
+    shape!(ProgressThread { looks, checks }),
+    shape!(Pairs { sent, handled }),
     shape!(Slots {
         activity,
         idle_since,
@@ -101,9 +135,11 @@ pub const SHAPE: u64 = shape::combine(&[
         level,
         open,
         queues,
-        _pad,
+        has_progress_thread,
+        progress_thread,
         sent,
         handled,
+        pairs,
         jobs,
         slots
     }),
@@ -138,7 +174,11 @@ pub struct View {
     /// Records over the fabric.
     pub sent: u64,
     pub handled: u64,
+    /// Those that went to the first processes, and those that came from them, without zeros at the end.
+    pub pairs: [Vec<u32>; 2],
     pub waits: Vec<Shown>,
+    /// Looks and checks of the thread that answers others, if there is one.
+    pub progress_thread: Option<[u64; 2]>,
 }
 
 impl Slots {
@@ -222,21 +262,60 @@ impl Slots {
         self.busy.fetch_sub(1, Ordering::AcqRel);
     }
 
+    /// A thread of the library's own answers others from now on, and looks as slot [`PROGRESS_THREAD`]. There is one at most.
+    pub fn begin_progress_thread(&self) {
+        self.progress_thread.looks.pass_on();
+        self.progress_thread.checks.pass_on();
+        self.has_progress_thread.store(1, Ordering::Relaxed);
+        self.stir();
+    }
+
+    /// It has ended.
+    pub fn end_progress_thread(&self) {
+        self.stir();
+        self.has_progress_thread.store(0, Ordering::Relaxed);
+    }
+
+    /// Looks and checks of a slot, or of the [`PROGRESS_THREAD`].
+    fn counts(&self, slot: usize) -> (&Looks, &Looks) {
+        match self.slots.get(slot) {
+            Some(slot) => (&slot.looks, &slot.checks),
+            None => (&self.progress_thread.looks, &self.progress_thread.checks),
+        }
+    }
+
     /// A look begins: from here on all is seen that was stored before somebody read this slot without it.
     pub fn begin_look(&self, slot: usize) {
-        self.slots[slot].looks.begin();
+        self.counts(slot).0.begin();
     }
 
     /// It was whole, and has found nothing and moved nothing. `closed`: see [`Shown::closed`].
     pub fn end_look(&self, slot: usize, closed: bool) {
-        let slot = &self.slots[slot];
-        slot.closed.store(u32::from(closed), Ordering::Relaxed);
-        slot.looks.end();
+        if let Some(slot) = self.slots.get(slot) {
+            slot.closed.store(u32::from(closed), Ordering::Relaxed);
+        }
+        self.counts(slot).0.end();
     }
 
     /// A record has gone to another node. It may have come there before this.
     pub fn count_sent(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// As [`Slots::count_sent`], to a process.
+    pub fn count_sent_to(&self, process: u32) {
+        self.count_sent();
+        if let Some(count) = self.pairs.sent.get(process as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// As [`Slots::count_handled`], of a process.
+    pub fn count_handled_of(&self, process: u32) {
+        self.count_handled();
+        if let Some(count) = self.pairs.handled.get(process as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// A record of another node has come. What it does shows in the looks that follow.
@@ -245,11 +324,11 @@ impl Slots {
     }
 
     pub fn begin_check(&self, slot: usize) {
-        self.slots[slot].checks.begin();
+        self.counts(slot).1.begin();
     }
 
     pub fn end_check(&self, slot: usize) {
-        self.slots[slot].checks.end();
+        self.counts(slot).1.end();
     }
 
     /// Where the program is.
@@ -314,6 +393,9 @@ impl Slots {
         for slot in (0..SLOTS).filter(|slot| taken >> slot & 1 != 0) {
             waits.push(self.slots[slot].look(slot as u32).ok_or(None)?);
         }
+        // First, as in a slot.
+        let thread = [&self.progress_thread.looks, &self.progress_thread.checks].map(Looks::read);
+        let has_thread = self.has_progress_thread.load(Ordering::Relaxed) != 0;
         let view = View {
             activity,
             waiting: self.waiting.load(Ordering::Acquire),
@@ -325,6 +407,8 @@ impl Slots {
             sent: self.sent.load(Ordering::Acquire),
             handled: self.handled.load(Ordering::Acquire),
             waits,
+            progress_thread: has_thread.then_some(thread),
+            pairs: self.pairs.read(),
         };
         // All that was read was read before this.
         fence(Ordering::Acquire);
@@ -332,6 +416,18 @@ impl Slots {
             true => Ok(view),
             false => Err(Some(view)),
         }
+    }
+}
+
+impl Pairs {
+    fn read(&self) -> [Vec<u32>; 2] {
+        [&self.sent, &self.handled].map(|counts| {
+            let counts = counts.iter().map(|count| count.load(Ordering::Acquire));
+            let mut counts: Vec<u32> = counts.collect();
+            let used = counts.iter().rposition(|count| *count != 0);
+            counts.truncate(used.map_or(0, |last| last + 1));
+            counts
+        })
     }
 }
 
@@ -382,7 +478,7 @@ impl Wait {
         let is_outside = matches!(self.whom, Whom::Outside | Whom::Nobody);
         let by_others = matches!(
             self.kind,
-            Kind::Other | Kind::Generalized | Kind::Target | Kind::Connection
+            Kind::Other | Kind::Generalized | Kind::Connection
         );
         is_outside || by_others
     }
@@ -448,6 +544,38 @@ mod tests {
             assert!(has_changed());
         }
         assert!(slots.read().unwrap().waits.is_empty());
+    }
+
+    #[test]
+    fn looks_of_who_answers_others_are_shown_as_long_as_there_is_one() {
+        let slots = Slots::default();
+        let thread = || slots.read().unwrap().progress_thread;
+        assert_eq!(thread(), None);
+        let activity = slots.read().unwrap().activity;
+        slots.begin_progress_thread();
+        assert_ne!(slots.read().unwrap().activity, activity);
+        slots.begin_look(PROGRESS_THREAD);
+        slots.end_look(PROGRESS_THREAD, false);
+        slots.begin_check(PROGRESS_THREAD);
+        assert_eq!(thread(), Some([2, 1]));
+        slots.end_progress_thread();
+        assert_eq!(thread(), None);
+        // Another one begins with whole looks.
+        slots.begin_progress_thread();
+        assert_eq!(thread(), Some([2, 2]));
+        assert_eq!(slots.read().unwrap().waiting, 0);
+    }
+
+    #[test]
+    fn records_are_counted_by_peer() {
+        let slots = Slots::default();
+        slots.count_sent_to(2);
+        slots.count_sent_to(PAIRS as u32);
+        slots.count_sent();
+        slots.count_handled_of(0);
+        let view = slots.read().unwrap();
+        assert_eq!((view.sent, view.handled), (3, 1));
+        assert_eq!(view.pairs, [vec![0, 0, 1], vec![1]]);
     }
 
     #[test]

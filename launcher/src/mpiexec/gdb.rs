@@ -46,8 +46,6 @@ pub fn run(arguments: &[OsString]) -> Result<i32, String> {
         arguments.remove(at);
     }
     let tool = format!("'{}' {PART}:all", own.display());
-    // The terminal's Ctrl-C is for the programs in the debuggers, and not for the job.
-    let signals = Signals::block(&[SIGINT]).map_err(|error| format!("-gdb: {error}"))?;
     let job = Command::new(own)
         .args(["-stdin", "all", "-l", "-gtool", &tool])
         .args(&arguments)
@@ -56,6 +54,9 @@ pub fn run(arguments: &[OsString]) -> Result<i32, String> {
         .process_group(0)
         .spawn();
     let mut job = job.map_err(|error| format!("-gdb: {error}"))?;
+    // The terminal's Ctrl-C is for the programs in the debuggers, and not for the job. Blocked from here on: what is started inherits that, and gdb would
+    // never hear of it. Before, it ends this process, and so the job's input.
+    let signals = Signals::block(&[SIGINT]).map_err(|error| format!("-gdb: {error}"))?;
     let (tell, told) = channel();
     if let Some(output) = job.stdout.take() {
         let tell = tell.clone();

@@ -6,6 +6,7 @@ use super::activity::Activity;
 use super::debugger;
 use super::plan::Plan;
 use super::table::{Row, Wait, signal_name};
+use super::verdict::proof::Exchanged;
 use oxmpi::launch::exit_status;
 use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
@@ -68,6 +69,8 @@ pub struct Rank {
     pub elsewhere: Option<u32>,
     /// Its row in the table of waits, as that keeper sent it last.
     pub told_row: Option<Row>,
+    /// What it had sent and handled when it ended, as that keeper has told.
+    pub exchanged: Option<Exchanged>,
     pub pid: i32,
     /// The leader of its session; `None`: the session is not of mpiexec's making.
     pub session: Option<i32>,
@@ -93,6 +96,7 @@ impl Rank {
             seat,
             elsewhere: None,
             told_row: None,
+            exchanged: None,
             pid,
             session: None,
             pmi: None,

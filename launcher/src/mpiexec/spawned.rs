@@ -399,11 +399,7 @@ impl Supervisor<'_> {
         }
         let mut ended = self.verdict.ended.clone();
         match self.exchanged() {
-            Some(records) => ended.add(&Ended {
-                ids: vec![self.plan.job],
-                records,
-                is_unknown: false,
-            }),
+            Some(own) => ended.add(&own),
             None => ended.add_unknown(),
         }
         let sums = format!("{SUMS}{}\n", ended.word());

@@ -133,6 +133,8 @@ pub struct AtRoot {
 #[derive(Default)]
 pub struct Verdict {
     pub next: Option<Instant>,
+    /// When other hosts are asked next although ranks of this one may move.
+    pub parts_at: Option<Instant>,
     pub proof: Proof,
     pub partial: Partial,
     /// The jobs that it is about, and what has ended of them.

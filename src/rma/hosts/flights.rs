@@ -10,7 +10,7 @@ use crate::engine::liveness::Asked;
 use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
 use crate::engine::wait::WINDOW;
-use crate::engine::{Engine, enter_at, liveness, losses, tasks, wake_own_threads};
+use crate::engine::{Engine, enter_at, liveness, losses, published, tasks, wake_own_threads};
 use crate::error::{Class, Error, Result};
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicUsize, Ordering};
@@ -182,6 +182,8 @@ impl Queue {
     /// The fabric says that it has ended; nothing to do if it was given up. One that has failed stays for a while: most failures are the
     /// death of the target, of which others tell.
     pub fn end_direct(&self, number: u64, error: Option<String>) {
+        // Whoever polls the fabric comes here, also between two looks.
+        published::stir();
         let mut state = self.state.lock();
         if let Some(text) = error {
             let now = Instant::now();
@@ -210,6 +212,10 @@ impl Queue {
         let failed = state
             .failed
             .take_if(|(_, since)| since.elapsed() > PATIENCE);
+        if state.failed.is_some() {
+            // It will be given up.
+            published::stir();
+        }
         if !is_lost && failed.is_none() {
             return;
         }

@@ -204,7 +204,7 @@ impl Origin<'_> {
         // The target's library answers, whatever its program waits for; which rank has a lock there is known to the target alone.
         let what = &|named: bool| {
             let (window, rank) = (self.window, Some(self.rank));
-            window.wait_at(rank, waits::Kind::Target, Whom::Outside, named)
+            window.wait_at(rank, waits::Kind::Target, Whom::Any, named)
         };
         let function = self.function;
         until_at(0, &Reason { function, what }, done)

@@ -9,14 +9,12 @@ use super::wire::{self, ANSWERS, CALLS, Call, Kind};
 use super::{Hosts, target};
 use crate::comm;
 use crate::datatype::Buffer;
-use crate::engine::liveness::Asked;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
 use crate::engine::progress_thread::ProgressThread;
 use crate::engine::requests::{Index, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::{self, enter_at};
 use crate::error::{Class, Result, fail};
-use crate::os::monotonic_nanoseconds;
 use crate::queue::posts::{Completions, Post};
 use crate::rma::window::Window;
 use crate::transport::rma::{Rma, opened};
@@ -52,7 +50,9 @@ pub unsafe fn enter(hosts: &Hosts, window: &'static Window) -> Result<()> {
     }
     let mut service = Service::of(&WINDOWS);
     // SAFETY: by the caller; `THREAD` is locked, and has the only one.
-    match unsafe { ProgressThread::start("oxmpi-hosts", STACK_BYTES, move || service.turn()) } {
+    match unsafe {
+        ProgressThread::start("oxmpi-hosts", STACK_BYTES, move |asks| service.look(asks))
+    } {
         Ok(new) => *thread = Some(new),
         Err(why) => {
             drop(thread);
@@ -111,8 +111,6 @@ pub(super) struct Service {
     arrivals: VecDeque<Arrival>,
     /// Locks that ranks of other hosts want or hold.
     claims: Vec<Claim>,
-    /// When it was last asked who is lost.
-    asked: Asked,
 }
 
 impl Service {
@@ -121,27 +119,16 @@ impl Service {
             windows,
             arrivals: VecDeque::new(),
             claims: Vec::new(),
-            asked: Asked::default(),
         }
     }
 
-    /// True if anything happened.
-    fn turn(&mut self) -> bool {
-        let asks = self.asks();
-        self.look(asks)
-    }
-
-    /// As [`Service::turn`]. `asks`: whether processes are lost.
+    /// A turn of the thread. `asks`: whether processes are lost. True if anything happened.
     pub(super) fn look(&mut self, asks: bool) -> bool {
         let mut moved = self.receive(asks);
         moved |= self.answer_calls();
         moved |= self.grant(asks);
         // For operations of others on windows of this process.
         moved | opened().is_some_and(Rma::poll)
-    }
-
-    fn asks(&mut self) -> bool {
-        self.asked.is_due(monotonic_nanoseconds())
     }
 
     /// The ranks whose claims it has, and how many calls it has taken in and not done.

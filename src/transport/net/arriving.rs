@@ -106,7 +106,7 @@ impl Net {
             }
         }
         if record::is_counted(header.kind) {
-            self.page.waits.count_handled();
+            self.page.waits.count_handled_of(process);
         }
         peer.met = true;
         peer.unanswered = 0;

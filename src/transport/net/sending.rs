@@ -91,7 +91,7 @@ impl Net {
             Sent::Done => {
                 self.traffic.records += 1;
                 if record::is_counted(header.kind) {
-                    self.page.waits.count_sent();
+                    self.page.waits.count_sent_to(to);
                 }
                 peer.order.sent();
                 peer.refused.end();

@@ -143,6 +143,8 @@ pub struct Rma {
     peers: Mutex<HashMap<u32, u64>>,
     watched: AtomicBool,
     begun: AtomicU64,
+    /// Operations of those whose end was told.
+    ended: AtomicU64,
 }
 
 impl Rma {
@@ -165,6 +167,7 @@ impl Rma {
             peers: Mutex::default(),
             watched: AtomicBool::new(false),
             begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
         })
     }
 
@@ -181,6 +184,13 @@ impl Rma {
     /// Operations that were begun.
     pub fn begun(&self) -> u64 {
         self.begun.load(Ordering::Relaxed)
+    }
+
+    /// Whether no operation of this process is under way.
+    pub fn is_settled(&self) -> bool {
+        // Acquire: pairs with `poll`; what an end has moved is there. Another order of the two would miss one that ends in between.
+        let ended = self.ended.load(Ordering::Acquire);
+        ended == self.begun()
     }
 
     /// The number by which a process is reached.
@@ -229,6 +239,8 @@ impl Rma {
             internal: [std::ptr::null_mut(); 8],
         };
         let operation = Box::into_raw(Box::new(Operation { context, end }));
+        // First: it may end before the provider returns.
+        self.begun.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the bytes by the caller; the operation is freed when it has ended.
         let sent = unsafe {
             let mut port = self.port.lock();
@@ -237,13 +249,13 @@ impl Rma {
                 Move::Read => port.read(there, here, bytes, operation.cast()),
             }
         };
-        // SAFETY: as it was made; the provider has not taken it.
-        let back = || unsafe { Box::from_raw(operation) };
+        let back = || {
+            self.begun.fetch_sub(1, Ordering::Relaxed);
+            // SAFETY: as it was made; the provider has not taken it.
+            unsafe { Box::from_raw(operation) }
+        };
         match sent {
-            Sent::Done => {
-                self.begun.fetch_add(1, Ordering::Relaxed);
-                Begun::Yes
-            }
+            Sent::Done => Begun::Yes,
             Sent::Later => Begun::Later(back().end),
             Sent::Failed(text) => {
                 drop(back());
@@ -269,6 +281,7 @@ impl Rma {
             // SAFETY: the context of an operation that was begun, which ends once.
             let operation = unsafe { Box::from_raw(one.context.cast::<Operation>()) };
             (operation.end)(one.error);
+            self.ended.fetch_add(1, Ordering::Release);
         }
         any
     }

@@ -88,6 +88,7 @@ impl Supervisor<'_> {
             rank: rank.world as u32,
             life: rank.life,
             stage: rank.stage(&self.segment),
+            exchanged: self.exchanged_of(rank),
         };
         self.report(&frame);
     }
@@ -129,7 +130,7 @@ impl Supervisor<'_> {
             }
             Frame::Ends(news) => self.keep_ends(&news),
             Frame::StacksWanted => self.show_stacks(),
-            Frame::SweepWanted { number } => self.answer_sweep(number),
+            Frame::SweepWanted { number, part } => self.answer_sweep(number, part),
             Frame::WaitsWanted { number } => self.answer_waits(number),
             Frame::End => self.at_keeper.released = true,
             _ => {}

@@ -3,7 +3,7 @@
 use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
-use crate::mpiexec::verdict::proof::Seen;
+use crate::mpiexec::verdict::proof::{Exchanged, Seen};
 use crate::mpiexec::verdict::told::ToldRank;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,8 @@ pub enum Frame {
     /// A sweep over the ranks, see `verdict`.
     SweepWanted {
         number: u32,
+        /// Whether ranks matter although others of their host may move.
+        part: bool,
     },
     /// What the ranks wait for.
     WaitsWanted {
@@ -85,6 +87,8 @@ pub enum Frame {
         rank: u32,
         life: Life,
         stage: Stage,
+        /// What it had sent and handled, if that is known.
+        exchanged: Option<Exchanged>,
     },
     /// A process has ended that the job cannot go on without; a text has said which.
     Missed {

@@ -292,12 +292,18 @@ impl Supervisor<'_> {
                     }
                 }
             }
-            Frame::Ended { rank, life, stage } => {
+            Frame::Ended {
+                rank,
+                life,
+                stage,
+                exchanged,
+            } => {
                 if let Some(rank) = self.rank_of(place, rank)
                     && self.ranks[rank].is_running()
                 {
                     self.told_stage(rank, stage);
                     self.ranks[rank].life = life;
+                    self.ranks[rank].exchanged = exchanged;
                     self.at_root.feeds.remove(&rank);
                     self.ended(rank);
                 }

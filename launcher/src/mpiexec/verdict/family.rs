@@ -3,7 +3,7 @@
 //! Invariants: a rank that may be woken by a process of a job that is not of the family has strangers; what jobs have sent and handled that have
 //! ended counts with the others'.
 
-use super::proof::{Records, Seen};
+use super::proof::{Exchanged, Records, Seen};
 use oxmpi::group::names;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -27,6 +27,8 @@ pub struct Ended {
     pub ids: Vec<u64>,
     /// Of all their ranks.
     pub records: Records,
+    /// Other jobs that have sent some of them, or handled some.
+    pub met: Vec<u64>,
     /// One has not said what its ranks have sent and handled.
     pub is_unknown: bool,
 }
@@ -34,16 +36,32 @@ pub struct Ended {
 impl Ended {
     pub fn add(&mut self, other: &Ended) {
         self.ids.extend(&other.ids);
-        self.records = self.records.and(other.records);
         self.is_unknown |= other.is_unknown;
+        self.add_rank(&Exchanged {
+            records: other.records,
+            jobs: other.met.clone(),
+        });
+    }
+
+    /// What a rank had sent and handled.
+    pub fn add_rank(&mut self, rank: &Exchanged) {
+        self.records = self.records.and(rank.records);
+        for job in &rank.jobs {
+            if !self.met.contains(job) {
+                self.met.push(*job);
+            }
+        }
     }
 
     /// As a word.
     pub fn word(&self) -> String {
-        let ids: Vec<String> = self.ids.iter().map(|id| format!("{id:x}")).collect();
-        let (unknown, ids) = (u8::from(self.is_unknown), ids.join(","));
+        let list = |ids: &[u64]| {
+            let ids = ids.iter().map(|id| format!("{id:x}"));
+            ids.collect::<Vec<_>>().join(",")
+        };
+        let (unknown, ids, met) = (u8::from(self.is_unknown), list(&self.ids), list(&self.met));
         let Records { sent, handled } = self.records;
-        format!("{unknown}:{sent}:{handled}:{ids}")
+        format!("{unknown}:{sent}:{handled}:{ids}:{met}")
     }
 
     /// As [`Ended::word`] has made it.
@@ -51,10 +69,15 @@ impl Ended {
         let mut parts = word.split(':');
         let mut number = || parts.next()?.parse::<u64>().ok();
         let (unknown, sent, handled) = (number()?, number()?, number()?);
-        let ids = parts.next()?.split(',').filter(|id| !id.is_empty());
-        let ids: Result<Vec<u64>, _> = ids.map(|id| u64::from_str_radix(id, 16)).collect();
+        let mut list = || {
+            let ids = parts.next()?.split(',').filter(|id| !id.is_empty());
+            let ids: Result<Vec<u64>, _> = ids.map(|id| u64::from_str_radix(id, 16)).collect();
+            ids.ok()
+        };
+        let (ids, met) = (list()?, list()?);
         Some(Ended {
-            ids: ids.ok()?,
+            ids,
+            met,
             records: Records { sent, handled },
             is_unknown: unknown != 0,
         })
@@ -149,14 +172,24 @@ impl Family {
         let mut ended = Ended::default();
         jobs.iter().for_each(|job| ended.add(&job.ended));
         let known: Vec<u64> = jobs.iter().map(|job| job.id).chain(ended.ids).collect();
+        let is_known = |job: &u64| *job == 0 || known.contains(job);
+        // What strangers have sent to those that have ended, or got from them, nobody counts.
+        let is_unknown = ended.is_unknown || !ended.met.iter().all(is_known);
         let mut all = Vec::new();
         for job in jobs {
             let id = job.id;
             all.extend(job.ranks.into_iter().map(|mut seen| {
+                if let Seen::Met(met) = &seen {
+                    let is_gone = !is_unknown && met.jobs.iter().all(is_known);
+                    return match is_gone {
+                        true => Seen::Gone(met.records),
+                        false => Seen::Open,
+                    };
+                }
                 if let Seen::Passive(passive) = &mut seen {
-                    let mut others = passive.jobs.iter().filter(|other| **other != 0);
-                    passive.has_strangers |=
-                        ended.is_unknown || others.any(|other| !known.contains(other));
+                    passive.has_strangers |= is_unknown || !passive.jobs.iter().all(is_known);
+                    let is_whole = self.members.len() == 1 && passive.are_pairs_whole(self.size());
+                    passive.pairs = passive.pairs.take().filter(|_| is_whole);
                     let needs = passive.needs.take();
                     // A stranger that dies may end an operation of a communicator that it is in.
                     let needs = needs.filter(|_| !(passive.has_strangers && passive.is_collective));
@@ -330,9 +363,43 @@ mod tests {
     }
 
     #[test]
+    fn who_has_ended_and_met_a_stranger_may_have_been_sent_anything() {
+        let records = Records {
+            sent: 3,
+            handled: 2,
+        };
+        let met = |job| {
+            Seen::Met(Exchanged {
+                records,
+                jobs: vec![job],
+            })
+        };
+        let family = |last| {
+            let mut parents = job(7, &[passive(&[8], &[0])]);
+            parents.ranks.push(last);
+            vec![parents, job(8, &[passive(&[7], &[0])])]
+        };
+        let last = |family: Vec<Job>| Family::of(&family).all(family)[1].clone();
+        assert_eq!(last(family(met(8))), Seen::Gone(records));
+        assert_eq!(last(family(met(9))), Seen::Open);
+        // So with a job that has ended.
+        let has_strangers = |met| {
+            let mut one = job(7, &[passive(&[], &[0])]);
+            one.ended.ids = vec![8];
+            one.ended.add_rank(&Exchanged {
+                records,
+                jobs: vec![met],
+            });
+            known(&[one])[0].1
+        };
+        assert_eq!([7, 8, 9].map(has_strangers), [false, false, true]);
+    }
+
+    #[test]
     fn what_has_ended_survives_being_a_word() {
         for ids in [vec![], vec![u64::MAX, 1]] {
             let ended = Ended {
+                met: ids.clone(),
                 ids,
                 records: Records {
                     sent: 7,

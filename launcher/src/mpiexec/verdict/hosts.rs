@@ -26,21 +26,25 @@ impl Supervisor<'_> {
         None
     }
 
-    /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask.
-    fn ask_all(&mut self, answers: Answers, now: Instant) -> Result<Instant, Answers> {
+    /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask. `answers`: those of this host, which are found
+    /// while the others find theirs. `part`: see [`Supervisor::sweep_here`].
+    fn ask_all(
+        &mut self,
+        question: u8,
+        part: bool,
+        now: Instant,
+        answers: impl FnOnce(&Self) -> Answers,
+    ) -> Result<Instant, Answers> {
         let number = self.verdict.questions.wrapping_add(1);
-        let question = match answers {
-            Answers::Sweep(..) => spawned::SWEEP,
-            Answers::Waits(..) => spawned::WAITS,
-        };
         let keepers = self.tree.as_mut().map_or(0, |tree| {
-            tree.broadcast(&match answers {
-                Answers::Sweep(..) => Frame::SweepWanted { number },
-                Answers::Waits(..) => Frame::WaitsWanted { number },
+            tree.broadcast(&match question {
+                spawned::SWEEP => Frame::SweepWanted { number, part },
+                _ => Frame::WaitsWanted { number },
             });
             tree.keepers()
         });
         let left = keepers + self.ask_spawned(question);
+        let answers = answers(self);
         if left == 0 {
             return Err(answers);
         }
@@ -59,27 +63,33 @@ impl Supervisor<'_> {
     pub(super) fn ask_for_sweep(
         &mut self,
         here: Vec<(u32, Seen)>,
+        part: bool,
         now: Instant,
     ) -> Result<Instant, Answers> {
         let unknown = self.has_spawned_unasked().then(Job::unknown);
-        self.ask_all(Answers::Sweep(here, Vec::from_iter(unknown)), now)
+        self.ask_all(spawned::SWEEP, part, now, |_| {
+            Answers::Sweep(here, Vec::from_iter(unknown))
+        })
     }
 
     /// Asks what the ranks wait for of which something was proved, and says it when all is known.
     pub(super) fn ask_for_waits(&mut self, proved: Proved, now: Instant) {
-        let here = self.waits_here(|rank| proved.set.get(rank) == Some(&true));
         if self.tree.is_some() {
             // Their rows come before their waits.
             self.ask_for_rows();
         }
-        if let Err(answers) = self.ask_all(Answers::Waits(Some(proved), here), now) {
+        let asked = self.ask_all(spawned::WAITS, true, now, |it| {
+            let here = it.waits_here(|rank| proved.set.get(rank) == Some(&true));
+            Answers::Waits(Some(proved), here)
+        });
+        if let Err(answers) = asked {
             self.answered(answers);
         }
     }
 
     /// At a node keeper.
-    pub(crate) fn answer_sweep(&mut self, number: u32) {
-        let ranks = self.sweep_here();
+    pub(crate) fn answer_sweep(&mut self, number: u32, part: bool) {
+        let ranks = self.sweep_here(part);
         self.report(&Frame::Swept { number, ranks });
     }
 
@@ -97,11 +107,14 @@ impl Supervisor<'_> {
         }
         let now = Instant::now();
         let asked = if question == spawned::SWEEP {
-            let here = self.sweep_here();
-            self.ask_for_sweep(here, now)
+            // Parts of families over several hosts are not judged.
+            let part = self.tree.is_none();
+            let here = self.sweep_here(part);
+            self.ask_for_sweep(here, part, now)
         } else {
-            let here = self.waits_here(|_| true);
-            self.ask_all(Answers::Waits(None, here), now)
+            self.ask_all(spawned::WAITS, true, now, |it| {
+                Answers::Waits(None, it.waits_here(|_| true))
+            })
         };
         if let Err(answers) = asked {
             self.answered(answers);

@@ -17,15 +17,15 @@ use super::rank::{Life, Rank, Stage};
 use super::request::Deadlock;
 use super::sites;
 use super::supervisor::Supervisor;
-use family::{Family, Job};
+use family::{Ended, Family, Job};
 use oxmpi::os::process;
 use oxmpi::sync::Ordering;
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
-use oxmpi::transport::slots::{Shown, View};
+use oxmpi::transport::slots::{PAIRS, PROGRESS_THREAD, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
-use proof::{Looks, Passive, Records, Seen};
+use proof::{Exchanged, Looks, Passive, Records, Seen};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use told::{Proved, ToldRank};
@@ -35,6 +35,8 @@ use words::{Stuck, Waiting};
 const PERIOD: Duration = Duration::from_millis(250);
 /// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
 const IDLE_PERIOD: Duration = Duration::from_millis(500);
+/// Between two questions to other hosts about some ranks, while others of this host go on.
+const PARTS_PERIOD: Duration = Duration::from_secs(2);
 /// Of so many hosts more a look takes as much longer, for the sake of mpiexec, which hears of each.
 const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
@@ -62,21 +64,41 @@ impl Supervisor<'_> {
         if now < next {
             return Some(next);
         }
-        let here = self.sweep_here();
+        let part = self.may_be_parted();
+        let here = self.sweep_here(part);
         let is_open = here.iter().any(|(_, seen)| *seen == Seen::Open);
-        // Of several hosts all are judged, or none.
-        if is_open && self.tree.is_some() {
-            self.verdict.forget();
+        // Other hosts have nothing to say about the whole job then.
+        if is_open && self.tree.is_some() && !self.is_time_for_parts(part, now) {
+            self.verdict.proof.forget();
             self.rest(now);
             return self.verdict.next;
         }
-        match self.ask_for_sweep(here, now) {
+        match self.ask_for_sweep(here, part, now) {
             Ok(until) => Some(until),
             Err(answers) => {
                 self.answered(answers);
                 self.verdict.next
             }
         }
+    }
+
+    /// Whether ranks of several hosts may be called stuck while others go on: records are counted by peer of so many ranks only.
+    fn may_be_parted(&self) -> bool {
+        !self.survives() && (self.tree.is_none() || self.ranks.len() <= PAIRS)
+    }
+
+    /// Whether other hosts are asked although ranks of this one may move.
+    fn is_time_for_parts(&mut self, part: bool, now: Instant) -> bool {
+        let verdict = &mut self.verdict;
+        if !part {
+            verdict.partial.forget();
+            return false;
+        }
+        let is_due = verdict.parts_at.is_none_or(|at| at <= now);
+        if is_due {
+            verdict.parts_at = Some(now + PARTS_PERIOD);
+        }
+        is_due || verdict.partial.has_begun()
     }
 
     /// This job, of whose ranks this was seen.
@@ -91,17 +113,28 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Records of the ranks of this job, which has ended. `None`: they are not known here.
-    pub(super) fn exchanged(&self) -> Option<Records> {
-        let mut all = Records::default();
+    /// What the ranks of this job had sent and handled, which has ended. `None`: that of some rank is not known.
+    pub(super) fn exchanged(&self) -> Option<Ended> {
+        let mut all = Ended {
+            ids: vec![self.plan.job],
+            ..Ended::default()
+        };
         for rank in &self.ranks {
-            if rank.elsewhere.is_some() {
-                return None;
-            }
-            let page = &self.segment.rank(rank.seat).status;
-            all = all.and(own_records(&page.waits.read()?)?);
+            all.add_rank(&match rank.elsewhere {
+                Some(_) => rank.exchanged.clone()?,
+                None => self.exchanged_of(rank)?,
+            });
         }
         Some(all)
+    }
+
+    /// What a rank of this host had sent and handled that has ended by itself: one that was killed may not have counted all.
+    pub(super) fn exchanged_of(&self, rank: &Rank) -> Option<Exchanged> {
+        let has_ended = matches!(rank.life, Life::Exited(_));
+        let stage = rank.stage(&self.segment);
+        let is_whole = has_ended && matches!(stage, Stage::Finalized | Stage::Outside);
+        let page = &self.segment.rank(rank.seat).status;
+        own_records(&page.waits.read().filter(|_| is_whole)?)
     }
 
     /// When the next sweep is.
@@ -142,14 +175,16 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Whether some ranks are stuck while others go on. Only of one host, and not where calls can be ended by a revocation.
+    /// Whether some ranks are stuck while others go on. Of several hosts not those of several jobs, and not where calls can be ended by a
+    /// revocation.
     fn prove_part(
         &mut self,
         (family, is_spread): (Family, bool),
         all: Vec<Seen>,
         now: Instant,
     ) -> Option<Proved> {
-        if is_spread || self.survives() {
+        let is_far = is_spread && family.has_spawned();
+        if is_far || !self.may_be_parted() {
             self.verdict.partial.forget();
             return None;
         }
@@ -162,8 +197,8 @@ impl Supervisor<'_> {
         })
     }
 
-    /// A sweep over the ranks of this host, with their numbers in the job.
-    fn sweep_here(&self) -> Vec<(u32, Seen)> {
+    /// A sweep over the ranks of this host, with their numbers in the job. `part`: although some may move, the others matter.
+    fn sweep_here(&self, part: bool) -> Vec<(u32, Seen)> {
         let mut all = Vec::with_capacity(self.ranks.len());
         let mut views = Vec::with_capacity(self.ranks.len());
         let mut any_open = false;
@@ -177,7 +212,7 @@ impl Supervisor<'_> {
             all.push((rank.world as u32, seen));
             views.push(view.filter(|view| view.level > 1));
             // One is enough, where only all together are judged.
-            if any_open && self.tree.is_some() {
+            if any_open && !part && self.tree.is_some() {
                 return all;
             }
         }
@@ -187,7 +222,7 @@ impl Supervisor<'_> {
                 continue;
             };
             let seen = &mut all[at].1;
-            if any_open && !self.is_judged(at) {
+            if any_open && !self.is_judged(rank.world) {
                 if let Seen::Passive(passive) = seen {
                     passive.needs = None;
                 }
@@ -198,9 +233,9 @@ impl Supervisor<'_> {
         all
     }
 
-    /// Whether more has to be known of a rank although others may move. The mpiexec of a spawned job does not know.
+    /// Whether more has to be known of a rank although others may move. The mpiexec of a spawned job does not know, nor do keepers.
     fn is_judged(&self, rank: usize) -> bool {
-        self.plan.is_spawned() || self.verdict.partial.is_judged(rank)
+        self.plan.is_spawned() || self.is_keeper() || self.verdict.partial.is_judged(rank)
     }
 
     /// Whether ranks of other hosts were told what they would see of the end of a rank of their own.
@@ -319,11 +354,19 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
         looks: wait.looks,
         checks: wait.checks,
     });
+    let needs = needs(&view);
+    // What it answers may let others go on, and this rank.
+    let thread = view.progress_thread.map(|[looks, checks]| Looks {
+        slot: PROGRESS_THREAD as u32,
+        looks,
+        checks,
+    });
     let seen = Seen::Passive(Passive {
         activity: view.activity,
         records: records(&view),
-        waits: waits.collect(),
-        needs: needs(&view),
+        waits: waits.chain(thread).collect(),
+        pairs: needs.as_ref().map(|_| view.pairs.clone()),
+        needs,
         jobs: match view.jobs.iter().all(|job| *job == 0) {
             true => Vec::new(),
             false => view.jobs.to_vec(),
@@ -343,14 +386,21 @@ fn seen(rank: &Rank, segment: &Segment<'_>) -> (Seen, Option<View>) {
 fn gone(page: &Page) -> Seen {
     let view = page.waits.read();
     let known = view.and_then(|view| own_records(&view));
-    known.map_or(Seen::Open, Seen::Gone)
+    known.map_or(Seen::Open, |known| match known.jobs.is_empty() {
+        true => Seen::Gone(known.records),
+        false => Seen::Met(known),
+    })
 }
 
-/// Those of a rank that has ended. `None`: some may have gone to other jobs or come from there, and sums would say nothing.
-fn own_records(view: &View) -> Option<Records> {
+/// Those of a rank that has ended. `None`: some may have gone to jobs that nobody can name or come from there, and sums would say nothing.
+fn own_records(view: &View) -> Option<Exchanged> {
     let records = records(view);
-    let met = view.open || view.jobs.iter().any(|job| *job != 0);
-    (!met || records == Records::default()).then_some(records)
+    let is_some = records != Records::default();
+    let met = view.jobs.iter().copied().filter(|job| *job != 0 && is_some);
+    (!view.open || !is_some).then(|| Exchanged {
+        records,
+        jobs: met.collect(),
+    })
 }
 
 fn records(view: &View) -> Records {
@@ -362,10 +412,15 @@ fn records(view: &View) -> Records {
 
 /// Ranks one of which has to do something in a call of its own before a rank can go on. `None`: any may be.
 fn needs(view: &View) -> Option<Vec<u32>> {
+    if view.progress_thread.is_some() {
+        // It takes what others send, and answers.
+        return None;
+    }
     let mut needs = BTreeSet::new();
     for shown in &view.waits {
-        // Of locks and files, what is shown of their owners may be of the moment before.
-        let is_of_messages = matches!(
+        // Of locks and meetings, what is shown was found between the two checks that a proof has, or later; who has a range of a file may
+        // have been found before.
+        let is_known = matches!(
             shown.waits.wait.kind,
             Kind::Receive
                 | Kind::Send
@@ -373,9 +428,13 @@ fn needs(view: &View) -> Option<Vec<u32>> {
                 | Kind::Partitioned
                 | Kind::Requests
                 | Kind::Collective
+                | Kind::Lock
+                | Kind::Epoch
+                | Kind::Fence
+                | Kind::FileMeeting
         );
         match &shown.waits.wait.whom {
-            Whom::Some(some) if !some.is_empty() && is_of_messages && shown.closed => {
+            Whom::Some(some) if !some.is_empty() && is_known && shown.closed => {
                 needs.extend(some);
             }
             _ => return None,

@@ -3,15 +3,14 @@
 //! Invariants: the proof is that of `proof.rs`, over these ranks alone; the clock only keeps it from being said too early, for the others may mean
 //! to end the job.
 
-use super::proof::{Passive, Proof, RULES, Rules, Seen};
+use super::proof::{Passive, Proof, RULES, Records, Rules, Seen};
 use std::time::{Duration, Instant};
 
 /// For how long ranks have not moved before they can be called stuck.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Sums of records say nothing of some ranks, and strangers are but some more of those that go on.
+/// Strangers are but some more of those that go on. Records are those among the ranks of the set.
 const OF_PART: Rules = Rules {
-    records: false,
     strangers: false,
     ..RULES
 };
@@ -21,7 +20,7 @@ const OF_PART: Rules = Rules {
 pub struct Bounds {
     /// Whether each rank must need ranks of the set.
     pub is_closed: bool,
-    /// Whether nothing may be under way from one to the other by the fabric, where only sums are known.
+    /// Whether nothing may be under way from one of them to another by the fabric.
     pub is_near: bool,
 }
 
@@ -63,7 +62,6 @@ impl Partial {
             patience: Duration::ZERO,
             bounds,
             proof: Proof::by(Rules {
-                records: false,
                 strangers: false,
                 ..rules
             }),
@@ -118,23 +116,34 @@ impl Partial {
             self.proof.forget();
             self.set = set;
         }
-        let masked = self.set.iter().zip(all).map(|(is_in, seen)| match is_in {
-            true => seen.clone(),
-            false => Seen::Apart,
-        });
+        let masked = self
+            .set
+            .iter()
+            .zip(all)
+            .map(|(is_in, seen)| match (is_in, seen) {
+                (true, Seen::Passive(passive)) => Seen::Passive(Passive {
+                    records: match self.bounds.is_near {
+                        true => passive.records_within(&self.set),
+                        false => Records::default(),
+                    },
+                    ..passive.clone()
+                }),
+                _ => Seen::Apart,
+            });
         let masked: Vec<Seen> = masked.collect();
         self.proof.sweep(&masked).then_some(&self.set[..])
     }
 
     /// The largest set of ranks that have not moved for long, each of which needs one of the set.
     ///
-    /// What sums of records say of pairs they say only of all ranks together, so a rank that has sent any is in no set.
+    /// Sums of records over all peers say nothing of some ranks, so a rank that has sent any is in no set if its counts by peer are not known.
     fn closed(&self) -> Vec<bool> {
         let all = self.ranks.iter().zip(&self.old);
         let needs: Vec<Option<&Vec<u32>>> = all
             .map(|(known, is_old)| {
                 let (passive, _) = known.as_ref().filter(|_| *is_old)?;
-                let is_near = passive.records.sent == 0 || !self.bounds.is_near;
+                let is_counted = passive.records.sent == 0 || passive.pairs.is_some();
+                let is_near = is_counted || !self.bounds.is_near;
                 let needs = passive.needs.as_ref().filter(|_| is_near)?;
                 (!needs.is_empty()).then_some(needs)
             })
@@ -157,7 +166,7 @@ impl Partial {
 
 #[cfg(test)]
 mod tests {
-    use super::super::proof::{Looks, Records};
+    use super::super::proof::Looks;
     use super::*;
 
     fn waits(needs: &[u32], looks: u64) -> Seen {
@@ -209,6 +218,46 @@ mod tests {
         // All is the other verdict.
         let whole = |looks| vec![waits(&[1], looks), waits(&[0], looks)];
         assert_eq!(prove(20, whole), None);
+    }
+
+    #[test]
+    fn a_record_under_way_within_the_set_is_no_proof_but_one_to_others_is_nothing() {
+        let counted = |needs: &[u32], looks, sent: [u32; 3], handled: [u32; 3]| {
+            let Seen::Passive(mut passive) = waits(needs, looks) else {
+                return Seen::Open;
+            };
+            let sum = |counts: [u32; 3]| u64::from(counts.iter().sum::<u32>());
+            passive.records = Records {
+                sent: sum(sent),
+                handled: sum(handled),
+            };
+            passive.pairs = Some([sent.to_vec(), handled.to_vec()]);
+            Seen::Passive(passive)
+        };
+        let prove_with = |first: ([u32; 3], [u32; 3]), second: ([u32; 3], [u32; 3])| {
+            prove(20, |looks| {
+                let first = counted(&[2], looks, first.0, first.1);
+                let second = counted(&[1], looks, second.0, second.1);
+                vec![Seen::Open, first, second]
+            })
+        };
+        let set = Some(vec![false, true, true]);
+        let none = [0; 3];
+        assert_eq!(
+            prove_with(([9, 0, 2], none), ([7, 0, 0], [1, 2, 0])),
+            set,
+            "all are there"
+        );
+        assert_eq!(prove_with(([9, 0, 2], none), (none, [1, 1, 0])), None);
+        // Without counts by peer nobody knows.
+        let unknown = |looks| {
+            let Seen::Passive(mut passive) = waits(&[2], looks) else {
+                return Vec::new();
+            };
+            passive.records.sent = 1;
+            vec![Seen::Open, Seen::Passive(passive), waits(&[1], looks)]
+        };
+        assert_eq!(prove(20, unknown), None);
     }
 
     #[test]

@@ -21,11 +21,20 @@ pub struct Records {
     pub handled: u64,
 }
 
+/// What a rank has sent and handled that has ended, and the other jobs that may have a part in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchanged {
+    pub records: Records,
+    pub jobs: Vec<u64>,
+}
+
 /// A rank all of whose threads that may call MPI wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passive {
     pub activity: u64,
     pub records: Records,
+    /// The same by peer: what was sent to each rank of its job, and handled of each. `None`: some were exchanged with others, or nobody knows.
+    pub pairs: Option<[Vec<u32>; 2]>,
     pub waits: Vec<Looks>,
     /// Processes one of which has to do something before this one can. `None`: any may be. As the page has them, until [`super::family`] has made
     /// numbers in the family of them.
@@ -45,6 +54,8 @@ pub enum Seen {
     Open,
     /// It has ended, and the others can know that.
     Gone(Records),
+    /// As `Gone`, if all jobs that it has met are seen; which [`super::family`] knows.
+    Met(Exchanged),
     Passive(Passive),
     /// Whatever it does, nothing depends on it.
     Apart,
@@ -64,7 +75,7 @@ impl Seen {
         match self {
             Seen::Gone(records) => *records,
             Seen::Passive(passive) => passive.records,
-            Seen::Open | Seen::Apart => Records::default(),
+            Seen::Open | Seen::Met(_) | Seen::Apart => Records::default(),
         }
     }
 }
@@ -73,6 +84,31 @@ impl Passive {
     /// Whether nothing has moved between two sweeps.
     pub fn is_still(&self, now: &Passive) -> bool {
         self.activity == now.activity && self.has_same_waits(now)
+    }
+
+    /// Whether the counts by peer, in a job of so many ranks, are those of all records.
+    pub fn are_pairs_whole(&self, ranks: usize) -> bool {
+        let totals = [self.records.sent, self.records.handled];
+        let is_whole = |(counts, total): (&Vec<u32>, u64)| {
+            let sum = counts
+                .iter()
+                .fold(0, |sum: u32, count| sum.wrapping_add(*count));
+            counts.len() <= ranks && sum == total as u32
+        };
+        let pairs = self.pairs.as_ref();
+        pairs.is_some_and(|pairs| pairs.iter().zip(totals).all(is_whole))
+    }
+
+    /// Records that it has exchanged with the ranks of a set, by number; none if that is not known.
+    pub fn records_within(&self, set: &[bool]) -> Records {
+        let [sent, handled] = match &self.pairs {
+            Some(pairs) => pairs.each_ref().map(|counts| {
+                let counts = counts.iter().zip(set).filter(|(_, is_in)| **is_in);
+                counts.map(|(count, _)| u64::from(*count)).sum()
+            }),
+            None => [0, 0],
+        };
+        Records { sent, handled }
     }
 
     fn has_same_waits(&self, now: &Passive) -> bool {
@@ -150,7 +186,7 @@ impl Proof {
     /// The next sweep. True: nothing can move any more, proved.
     pub fn sweep(&mut self, all: &[Seen]) -> bool {
         let may_move = |seen: &Seen| match seen {
-            Seen::Open => true,
+            Seen::Open | Seen::Met(_) => true,
             Seen::Passive(passive) => passive.has_strangers && self.rules.strangers,
             Seen::Gone(_) | Seen::Apart => false,
         };

@@ -344,7 +344,9 @@ fn described(function: &str, wait: &Wait) -> String {
         Kind::Send => format!("{function} {}", message("to")),
         Kind::Collective if is_wait => format!("{function} for a nonblocking operation{on}"),
         Kind::Collective if function == "MPI_Finalize" => function.to_owned(),
-        Kind::Lock if wait.peer >= 0 => format!("{function} of target {}{on}", wait.peer),
+        Kind::Lock | Kind::Target if wait.peer >= 0 => {
+            format!("{function} of target {}{on}", wait.peer)
+        }
         Kind::Epoch if wait.peer >= 0 => {
             format!("{function} for MPI_Win_post of rank {}{on}", wait.peer)
         }

@@ -5,254 +5,12 @@
 //! between them; sweeps read one process at a time, so that everything happens between two readings. Some messages go over the fabric: they come
 //! when it likes, however long that takes, and are counted where they are sent and where they are handled.
 
+mod world;
+
 use super::partial::{BOUNDS, Bounds, Partial};
-use super::proof::{Looks, Passive, Proof, RULES, Records, Rules, Seen};
+use super::proof::{Proof, RULES, Rules, Seen};
 use std::time::Instant;
-
-/// A generator of numbers (xorshift), the same for each seed everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Send(usize),
-    /// From that process.
-    Receive(usize),
-    /// So many turns outside of MPI.
-    Compute(usize),
-    /// A wait that the library ends by itself, so many checks after the first.
-    Timed(u64),
-    /// Begins a task, which passes a message of the first on to the second in whatever wait comes.
-    Task(usize, usize),
-}
-
-#[derive(Default)]
-struct Process {
-    script: Vec<Step>,
-    at: usize,
-    computes: usize,
-    /// Messages by sender.
-    inbox: Vec<usize>,
-    /// Those that have come over the fabric, and those that are under way.
-    came: Vec<usize>,
-    under_way: Vec<usize>,
-    records: Records,
-    tasks: Vec<(usize, usize)>,
-    activity: u64,
-    /// Whether the wait is published.
-    waits: bool,
-    looks: u64,
-    checks: u64,
-    timer: Option<u64>,
-    /// In a look: the next place to look at; tasks come first.
-    place: Option<usize>,
-    found: bool,
-    moved: bool,
-}
-
-struct World {
-    random: Random,
-    all: Vec<Process>,
-    /// What the library leaves out, for mutations of its side.
-    begins_quietly: bool,
-    tasks_are_quiet: bool,
-    timers_are_quiet: bool,
-    /// Processes of one host have these numbers and lower ones, and their messages are there at once. All others go over the fabric.
-    last_of_host: usize,
-    /// Tasks do not show.
-    tasks_are_hidden: bool,
-    /// A process of a job that is none of the family: no sweep sees it.
-    stranger: Option<usize>,
-    /// What a process of a job that has ended had sent and handled is forgotten.
-    ended_are_forgotten: bool,
-}
-
-impl World {
-    fn is_far(&self, one: usize, other: usize) -> bool {
-        (one <= self.last_of_host) != (other <= self.last_of_host)
-    }
-
-    fn send(&mut self, from: usize, to: usize) {
-        if self.is_far(from, to) {
-            self.all[from].records.sent += 1;
-            self.all[to].under_way[from] += 1;
-        } else {
-            self.all[to].inbox[from] += 1;
-        }
-    }
-
-    /// The fabric brings a message, if one is under way.
-    fn bring(&mut self) {
-        let size = self.all.len();
-        let (to, from) = (self.random.below(size), self.random.below(size));
-        let it = &mut self.all[to];
-        if it.under_way[from] > 0 {
-            it.under_way[from] -= 1;
-            it.came[from] += 1;
-        }
-    }
-
-    /// One step of one process.
-    fn step(&mut self, me: usize) {
-        let size = self.all.len();
-        let it = &mut self.all[me];
-        let Some(step) = it.script.get(it.at).copied() else {
-            // It has said that it takes nothing more, and handles what comes all the same.
-            let came: usize = it.came.iter_mut().map(std::mem::take).sum();
-            it.records.handled += came as u64;
-            return;
-        };
-        match step {
-            Step::Send(to) => {
-                it.at += 1;
-                self.send(me, to);
-            }
-            Step::Task(from, to) => {
-                it.at += 1;
-                it.tasks.push((from, to));
-            }
-            Step::Compute(turns) => {
-                it.computes += 1;
-                if it.computes > turns {
-                    (it.computes, it.at) = (0, it.at + 1);
-                }
-            }
-            Step::Receive(_) | Step::Timed(_) if !it.waits => {
-                it.waits = true;
-                it.looks = it.looks.next_multiple_of(2);
-                it.checks = it.checks.next_multiple_of(2);
-                if !self.begins_quietly {
-                    it.activity += 1;
-                }
-            }
-            Step::Receive(_) | Step::Timed(_) => self.look(me, step, size),
-        }
-    }
-
-    /// A step of a look: begin, a place, or the end.
-    fn look(&mut self, me: usize, step: Step, size: usize) {
-        let it = &mut self.all[me];
-        let Some(place) = it.place else {
-            it.looks |= 1;
-            it.checks |= 1;
-            (it.place, it.found, it.moved) = (Some(0), false, false);
-            return;
-        };
-        if place < size {
-            it.place = Some(place + 1);
-            // Whatever was brought is handled, which alone is nothing that moves.
-            let came = std::mem::take(&mut it.came[place]);
-            it.inbox[place] += came;
-            it.records.handled += came as u64;
-            // Tasks that wait for a message from there, then the wait itself.
-            if let Some(at) = it.tasks.iter().position(|(from, _)| *from == place)
-                && it.inbox[place] > 0
-            {
-                it.inbox[place] -= 1;
-                let (_, to) = it.tasks.remove(at);
-                if !self.tasks_are_quiet {
-                    it.activity += 1;
-                    it.moved = true;
-                }
-                self.send(me, to);
-                return;
-            }
-            if let Step::Receive(from) = step
-                && from == place
-                && it.inbox[place] > 0
-            {
-                it.inbox[place] -= 1;
-                it.found = true;
-            }
-            return;
-        }
-        it.place = None;
-        if let Step::Timed(checks) = step {
-            let since = *it.timer.get_or_insert(it.checks);
-            it.found = (it.checks - since) / 2 >= checks;
-            if !it.found && !self.timers_are_quiet {
-                it.activity += 1;
-            }
-        }
-        if it.found {
-            (it.waits, it.timer, it.at) = (false, None, it.at + 1);
-            it.activity += 1;
-        } else if !it.moved {
-            it.looks += 1;
-            it.checks += 1;
-        }
-    }
-
-    fn seen(&self, rank: usize) -> Seen {
-        let it = &self.all[rank];
-        if self.stranger == Some(rank) {
-            return Seen::Gone(Records::default());
-        }
-        match (it.at < it.script.len(), it.waits) {
-            (false, _) if self.knows_stranger(it) && it.records != Records::default() => Seen::Open,
-            (false, _) if self.ended_are_forgotten => Seen::Gone(Records::default()),
-            (false, _) => Seen::Gone(it.records),
-            (true, false) => Seen::Open,
-            (true, true) => Seen::Passive(Passive {
-                activity: it.activity,
-                records: it.records,
-                waits: vec![Looks {
-                    slot: 0,
-                    looks: it.looks,
-                    checks: it.checks,
-                }],
-                needs: self.needs(it),
-                has_strangers: self.knows_stranger(it),
-                ..Passive::default()
-            }),
-        }
-    }
-
-    /// Whether it is connected to a process that no sweep sees.
-    fn knows_stranger(&self, it: &Process) -> bool {
-        let Some(stranger) = self.stranger else {
-            return false;
-        };
-        it.script.iter().any(|step| match *step {
-            Step::Send(other) | Step::Receive(other) => other == stranger,
-            Step::Task(from, to) => from == stranger || to == stranger,
-            Step::Compute(_) | Step::Timed(_) => false,
-        })
-    }
-
-    /// Whom it waits for; others may have a part in it while it has tasks.
-    fn needs(&self, it: &Process) -> Option<Vec<u32>> {
-        let is_closed = it.tasks.is_empty() || self.tasks_are_hidden;
-        match it.script[it.at] {
-            Step::Receive(from) if is_closed => Some(vec![from as u32]),
-            _ => None,
-        }
-    }
-
-    /// Whether some processes would ever move, run to the end without sweeps.
-    fn goes_on(&mut self, set: &[bool]) -> bool {
-        let at = |world: &World| -> Vec<(usize, usize)> {
-            let set = world.all.iter().zip(set).filter(|(_, is_in)| **is_in);
-            set.map(|(it, _)| (it.at, it.tasks.len())).collect()
-        };
-        let before = at(self);
-        for _ in 0..400 {
-            for me in 0..self.all.len() {
-                self.step(me);
-            }
-            (0..20).for_each(|_| self.bring());
-        }
-        at(self) != before
-    }
-}
+use world::{Process, Random, Step, World};
 
 const SIZE: usize = 3;
 
@@ -264,6 +22,7 @@ fn world(seed: u64) -> World {
             inbox: vec![0; SIZE],
             came: vec![0; SIZE],
             under_way: vec![0; SIZE],
+            pairs: std::array::from_fn(|_| vec![0; SIZE]),
             ..Process::default()
         })
         .collect();
@@ -308,7 +67,43 @@ fn world(seed: u64) -> World {
         tasks_are_hidden: false,
         stranger: None,
         ended_are_forgotten: false,
+        holder: None,
+        shown_is_old: false,
+        has_threads: false,
+        threads_are_hidden: false,
+        threads_are_quiet: false,
     }
+}
+
+/// A job with windows: locks, of which some are not given back, and posts, of which some do not come.
+fn world_of_windows(seed: u64) -> World {
+    let mut world = world(seed);
+    world.has_threads = true;
+    for _ in 0..1 + world.random.below(4) {
+        let (me, target) = (world.random.below(SIZE), world.random.below(SIZE));
+        let mut place = |of: usize, from: usize| {
+            let script = &world.all[of].script;
+            from + world.random.below(script.len() + 1 - from)
+        };
+        let at = place(me, 0);
+        let behind = place(me, at);
+        let kind = place(target, 0) + at;
+        let posted = place(target, 0);
+        let script = &mut world.all[me].script;
+        match kind % 5 {
+            0 => script.insert(at, Step::Lock(target)),
+            1 | 2 => {
+                script.insert(behind, Step::Unlock(target));
+                script.insert(at, Step::Lock(target));
+            }
+            3 => world.all[target].script.insert(posted, Step::Posted),
+            _ => {
+                script.insert(at, Step::Post(target));
+                world.all[target].script.insert(posted, Step::Posted);
+            }
+        }
+    }
+    world
 }
 
 /// A job that is connected to one of another mpiexec, of which one process takes part.
@@ -327,6 +122,24 @@ fn world_of_parts(seed: u64) -> World {
     let script = &mut world.all[seed as usize % SIZE].script;
     let at = world.random.below(script.len() + 1);
     script.insert(at, Step::Compute(300));
+    world
+}
+
+/// As [`world_of_parts`], with a lock, which some do not give back.
+fn world_of_locks(seed: u64) -> World {
+    let mut world = world_of_parts(seed);
+    for me in 0..SIZE {
+        for _ in 0..world.random.below(3) {
+            let length = world.all[me].script.len();
+            let at = world.random.below(length + 1);
+            let behind = at + world.random.below(length + 1 - at);
+            let script = &mut world.all[me].script;
+            if world.random.below(8) > 0 {
+                script.insert(behind, Step::Give);
+            }
+            script.insert(at, Step::Take);
+        }
+    }
     world
 }
 
@@ -426,6 +239,35 @@ fn no_part_that_goes_on_is_taken_for_stuck_and_many_are_found() {
 }
 
 #[test]
+fn no_job_with_progress_threads_that_goes_on_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
+    let [alarms, stuck, ended, missed] = count(|seed| run(world_of_windows(seed), ONE_LOOK));
+    assert_eq!((alarms, missed), (0, 0), "{stuck} stuck, {ended} ended");
+    assert!(
+        stuck > SEEDS as usize / 10 && ended > SEEDS as usize / 10,
+        "{stuck} {ended}"
+    );
+}
+
+/// Whether a proof over processes with progress threads is wrong for some seed.
+fn is_wrong_of_windows(change: impl Fn(&mut World)) -> bool {
+    (1..=SEEDS).any(|seed| {
+        let mut world = world_of_windows(seed);
+        change(&mut world);
+        run(world, ONE_LOOK) == Came::FalseAlarm
+    })
+}
+
+#[test]
+fn looks_of_threads_are_needed() {
+    assert!(is_wrong_of_windows(|world| world.threads_are_hidden = true));
+}
+
+#[test]
+fn what_progress_threads_do_must_stir() {
+    assert!(is_wrong_of_windows(|world| world.threads_are_quiet = true));
+}
+
+#[test]
 fn a_job_that_strangers_may_wake_is_not_taken_for_stuck() {
     let [alarms, stuck, ..] = count(|seed| run(world_with_stranger(seed), ONE_LOOK));
     assert_eq!(alarms, 0, "{stuck} stuck");
@@ -480,12 +322,29 @@ fn a_part_must_have_no_tasks() {
 }
 
 #[test]
-fn a_part_must_have_sent_nothing_over_the_fabric() {
+fn what_a_part_has_sent_over_the_fabric_must_have_been_handled() {
     let bounds = Bounds {
         is_near: false,
         ..BOUNDS
     };
     assert!(is_wrong_of_parts(ONE_LOOK, bounds, |_| {}));
+}
+
+#[test]
+fn no_part_that_waits_for_a_lock_is_taken_for_stuck_and_many_are_found() {
+    let [alarms, stuck, ..] = count(|seed| run_parts(world_of_locks(seed), ONE_LOOK, BOUNDS));
+    assert_eq!(alarms, 0, "{stuck} stuck");
+    assert!(stuck > SEEDS as usize / 100, "{stuck}");
+}
+
+#[test]
+fn holders_of_locks_must_be_shown_anew() {
+    let is_wrong = |seed| {
+        let mut world = world_of_locks(seed);
+        world.shown_is_old = true;
+        run_parts(world, ONE_LOOK, BOUNDS) == Came::FalseAlarm
+    };
+    assert!((1..=SEEDS).any(is_wrong));
 }
 
 #[test]
