@@ -1,11 +1,15 @@
 /* Puts and gets of many pieces of private memory, which a target does itself while it is in MPI, and the origin by the kernel where it is not: each
  * element is in its place either way, all while both sides do that to each other; a page that is not mapped, or may not be written, is an error of the
- * origin's. The program defines what the library calls for copies by the kernel, so that it can be told who has done a put. */
+ * origin's, also where it was there before. The program defines what the library calls for copies by the kernel, and to have pages provided, so
+ * that it can be told who has done a put, and how often the target has asked for its pages. */
 #define _GNU_SOURCE
 #include "check.h"
+#include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +26,14 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long lo
         next = (transfer *) dlsym(RTLD_NEXT, "process_vm_writev");
     calls++;
     return next(pid, local, locals, remote, remotes, flags);
+}
+
+static long asked;
+
+int madvise(void *address, size_t bytes, int advice)
+{
+    asked += advice == 23 /* MADV_POPULATE_WRITE */;
+    return (int) syscall(SYS_madvise, address, bytes, advice);
 }
 
 enum { PAGE = 4096, PAGES = 8, BYTES = PAGES * PAGE, PIECES = 256 };
@@ -138,13 +150,37 @@ static int can_ask(void)
     return madvise(memory, PAGE, 23 /* MADV_POPULATE_WRITE */) == 0 && CPU_COUNT(&cores) >= size;
 }
 
+static int threads(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent *task = readdir(tasks); task; task = readdir(tasks))
+        count += task->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* Puts until the target has done so many of them, if it ever does one. */
+static void put_by_target(MPI_Datatype type, int bytes, int wanted)
+{
+    static char values[PIECES * 24];
+    long done = 0;
+    for (int i = 0; i < 1000000 && done < wanted; i++) {
+        long before = calls;
+        MPI(MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win));
+        MPI(MPI_Win_flush(1, win));
+        done += calls == before;
+    }
+    CHECK(done == wanted);
+}
+
 /* Some of many puts are done by the target, which tests in a loop: the kernel is not asked for them. */
 static void by_target(void)
 {
     int bytes;
     begin();
     MPI_Datatype type = shape(0, &bytes);
-    static char values[PIECES * 24];
     MPI(MPI_Win_lock_all(0, win));
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 1 && size == 2) {
@@ -154,14 +190,7 @@ static void by_target(void)
         while (!is_over)
             MPI(MPI_Test(&over, &is_over, MPI_STATUS_IGNORE));
     } else if (size == 2 && can_ask()) {
-        long done = 0;
-        for (int i = 0; i < 1000000 && done < 3; i++) {
-            long before = calls;
-            MPI(MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win));
-            MPI(MPI_Win_flush(1, win));
-            done += calls == before;
-        }
-        CHECK(done == 3);
+        put_by_target(type, bytes, 3);
     }
     if (rank == 0 && size == 2)
         MPI(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
@@ -171,7 +200,79 @@ static void by_target(void)
     end();
 }
 
-/* A page is gone, or read only, at the target, which is in MPI and must not be ended by it. */
+/* A target with one thread asks for its pages a few times in a wait, however many puts it does there. */
+static void asked_once(void)
+{
+    int bytes;
+    begin();
+    MPI_Datatype type = shape(0, &bytes);
+    MPI(MPI_Win_lock_all(0, win));
+    int can = can_ask() && !slow();
+    long before = asked;
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0 && size == 2) {
+        if (can)
+            put_by_target(type, bytes, 100);
+        MPI(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+    } else if (size == 2) {
+        MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        if (can && threads() == 1)
+            CHECK(asked - before >= 1 && asked - before <= 20);
+        else if (can)
+            CHECK(asked - before >= 100);
+    }
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Type_free(&type));
+    end();
+}
+
+/* A thread of the target unmaps a page while the target waits, when nobody uses it: the next put to it is an error all the same. */
+static void *unmaps(void *unused)
+{
+    volatile int *told = (volatile int *) (memory + 64);
+    while (*told != 1)
+        usleep(100);
+    CHECK(munmap(memory + 3 * PAGE, PAGE) == 0);
+    *told = 2;
+    return unused;
+}
+
+static void unmapped_by_thread(void)
+{
+    static char values[PIECES * 24];
+    int bytes, class, told = 1;
+    pthread_t thread;
+    begin();
+    MPI_Datatype type = shape(0, &bytes);
+    MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    MPI(MPI_Win_lock_all(0, win));
+    int can = can_ask() && !slow();
+    if (rank == 1 && size == 2)
+        CHECK(pthread_create(&thread, NULL, unmaps, NULL) == 0);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0 && size == 2) {
+        if (can)
+            put_by_target(type, bytes, 20);
+        MPI(MPI_Put(&told, 1, MPI_INT, 1, 64, 1, MPI_INT, win));
+        while (told != 2) {
+            MPI(MPI_Win_flush(1, win));
+            MPI(MPI_Get(&told, 1, MPI_INT, 1, 64, 1, MPI_INT, win));
+        }
+        for (int i = 0; i < 200; i++) {
+            int code = MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win);
+            MPI(MPI_Error_class(code, &class));
+            CHECK_INT(class, MPI_ERR_RMA_RANGE);
+        }
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 1 && size == 2)
+        CHECK(pthread_join(thread, NULL) == 0);
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Type_free(&type));
+    end();
+}
+
+/* A page is gone, or read only, that was there in an earlier wait of the target, which is in MPI and must not be ended by it. */
 static void unusable(int gone)
 {
     static char values[PIECES * 24];
@@ -180,8 +281,13 @@ static void unusable(int gone)
     MPI_Datatype type = shape(0, &bytes);
     MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     memset(memory, 7, BYTES);
-    CHECK((gone ? munmap(memory + 3 * PAGE, PAGE) : mprotect(memory + 3 * PAGE, PAGE, PROT_READ)) == 0);
     MPI(MPI_Win_lock_all(0, win));
+    int can = can_ask() && !slow();
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0 && size == 2 && can)
+        put_by_target(type, bytes, 20);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK((gone ? munmap(memory + 3 * PAGE, PAGE) : mprotect(memory + 3 * PAGE, PAGE, PROT_READ)) == 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     for (int i = 0; i < 200 && rank == 0 && size > 1; i++) {
         int code = MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win);
@@ -208,6 +314,8 @@ int main(int argc, char **argv)
     compare(size, rounds);
     lists(rounds / 4);
     by_target();
+    asked_once();
+    unmapped_by_thread();
     unusable(1);
     unusable(0);
     return finish();

@@ -4,7 +4,7 @@
 //! it is in a call, in words of its own that others read: two stores a call ([`crate::sync::epochs`]). Invariant: what a call has made
 //! known to other threads or processes happened after it was pinned, so that a thread that ends an object because of that sees the pin.
 
-use super::is_multiple;
+use super::{is_multiple, numbered_waits};
 use crate::datatype;
 use crate::handle;
 use crate::sync::epochs::{Births, Thread, Threads};
@@ -97,6 +97,7 @@ pub struct InCallback(&'static Thread);
 
 impl InCallback {
     pub fn begin() -> InCallback {
+        numbered_waits::interrupt();
         let own = own();
         THREADS.begin_callback(own);
         InCallback(own)

@@ -5,11 +5,12 @@
 
 use super::entry::EngineCursor;
 use super::liveness::Asked;
+use super::numbered_waits::NumberedWait;
 use super::published::{self, Published};
 use super::wait::{Reason, first_of, help, progress_in};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
-use crate::os::turns::{KEPT_YIELDS, YIELDS};
+use crate::os::turns::{KEPT_YIELDS, POLLS_AFTER_OPERATION, YIELDS};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport;
@@ -60,7 +61,9 @@ pub(super) fn long_wait<R>(
 ) -> R {
     SPINS_BEFORE_YIELDS.fetch_add(spins, Ordering::Relaxed);
     LONG_WAITS.fetch_add(1, Ordering::Relaxed);
+    let _numbered = NumberedWait::begin();
     let mut yields = 0u32;
+    let mut attentive = 0;
     let mut began = 0;
     let mut published: Option<Published> = None;
     let mut idle = false;
@@ -84,12 +87,19 @@ pub(super) fn long_wait<R>(
             yields = 0;
             kept = 0;
             idle = false;
+            if tasks::has_served() && !contended {
+                attentive = POLLS_AFTER_OPERATION;
+            }
             continue;
         }
         if liveness::has_news()
             && let Some(result) = liveness::ask(engines, done)
         {
             return result;
+        }
+        if attentive > 0 {
+            attentive -= 1;
+            continue;
         }
         if !contended {
             let before = monotonic_nanoseconds();

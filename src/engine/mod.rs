@@ -25,6 +25,7 @@ pub mod long_wait;
 pub mod losses;
 pub mod mapping;
 pub mod matching;
+pub mod numbered_waits;
 mod offers;
 pub mod packets;
 mod peers;

@@ -33,6 +33,8 @@ const ANYTHING: Index = Index::MAX;
 
 /// How many tasks there are, and [`ANSWERS`].
 static LIVE: AtomicUsize = AtomicUsize::new(0);
+/// An operation of another process was done since [`has_served`] was asked.
+static SERVED: AtomicBool = AtomicBool::new(false);
 /// Bit of [`LIVE`]: other processes may [`ask`] this one for something.
 const ANSWERS: usize = 1 << (usize::BITS - 1);
 /// The work of [`answer_by`].
@@ -123,6 +125,12 @@ pub fn answer() -> bool {
         && answer_now()
 }
 
+/// Whether an operation of another process was done since this was asked: the next one may come at once.
+#[inline]
+pub(super) fn has_served() -> bool {
+    SERVED.load(Ordering::Relaxed) && SERVED.swap(false, Ordering::Relaxed)
+}
+
 /// Does the operation that another process offers this one, if there is one.
 #[inline]
 pub fn serve() -> bool {
@@ -137,6 +145,7 @@ fn do_offered(work: &mut Option<Answer>) -> bool {
     {
         work(Wish::Operation(at));
         page.asked.end();
+        SERVED.store(true, Ordering::Relaxed);
         return true;
     }
     false

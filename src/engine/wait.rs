@@ -7,6 +7,7 @@
 //! Invariant: the condition is checked after each poll.
 
 use super::entry::{EngineCursor, try_enter_at};
+use super::numbered_waits::NumberedWait;
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{liveness, long_wait, losses, numbers, published, spin_limit, tasks};
 use crate::error::Result;
@@ -146,26 +147,14 @@ pub fn until_in<R>(
     }
     let all = spins;
     while spins > 0 {
-        // The thread that is in the engine now makes progress for all.
-        let cursor = match has_threads() {
-            true => EngineCursor::try_at_first(first),
-            false => Some(EngineCursor::at_first(first)),
-        };
-        if let Some(mut cursor) = cursor {
-            cursor.here().progress();
-            if has_threads() {
-                progress_in(&mut cursor, engines & !(1 << first), false);
-            }
-            if let Some(result) = done(&mut cursor) {
-                cursor.here().counted.spins += all - spins;
-                if has_threads() {
-                    spin_limit::was_short(all - spins);
-                }
-                return result;
-            }
+        if let Some(result) = spin_once(engines, all - spins, &mut done) {
+            return result;
         }
         if tasks::run() || has_threads() && spins % OWN_POLLS == 0 {
             help(engines, false);
+            if tasks::has_served() {
+                return serving_wait(engines, reason, (all, spins - 1), &mut done);
+            }
         }
         spins -= 1;
     }
@@ -173,6 +162,58 @@ pub fn until_in<R>(
         spin_limit::was_long(all);
     }
     long_wait::long_wait(engines, reason, all, &mut done)
+}
+
+/// A poll of a wait that is short so far, after so many others.
+#[inline(always)]
+fn spin_once<R, D: FnMut(&mut EngineCursor) -> Option<R> + ?Sized>(
+    engines: u32,
+    polls: u64,
+    done: &mut D,
+) -> Option<R> {
+    let first = first_of(engines);
+    // The thread that is in the engine now makes progress for all.
+    let cursor = match has_threads() {
+        true => EngineCursor::try_at_first(first),
+        false => Some(EngineCursor::at_first(first)),
+    };
+    let mut cursor = cursor?;
+    cursor.here().progress();
+    if has_threads() {
+        progress_in(&mut cursor, engines & !(1 << first), false);
+    }
+    let result = done(&mut cursor)?;
+    cursor.here().counted.spins += polls;
+    if has_threads() {
+        spin_limit::was_short(polls);
+    }
+    Some(result)
+}
+
+/// The rest of a wait in which an operation of another process was done, with the polls of its first part, all and those left: it has a number.
+#[cold]
+#[inline(never)]
+fn serving_wait<R>(
+    engines: u32,
+    reason: &Reason<'_>,
+    (all, mut spins): (u64, u64),
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+) -> R {
+    let numbered = NumberedWait::begin();
+    while spins > 0 {
+        if let Some(result) = spin_once(engines, all - spins, done) {
+            return result;
+        }
+        if tasks::run() || has_threads() && spins % OWN_POLLS == 0 {
+            help(engines, false);
+        }
+        spins -= 1;
+    }
+    drop(numbered);
+    if has_threads() {
+        spin_limit::was_long(all);
+    }
+    long_wait::long_wait(engines, reason, all, done)
 }
 
 /// A few looks at what another rank is to store, or yields where ranks share cores: it may need this very core. Returns whether it

@@ -1,22 +1,24 @@
 //! The program's memory where it may be gone: the kernel looks at the addresses, so that the answer is no signal.
 
 use super::peer_memory::{self, PIECES, Piece};
+use std::ops::Range;
 
 const PAGE: usize = 4096;
 
-/// Has the pages of a range of addresses ready to be read, or, where it `writes`, to be written. False: they cannot be; or the kernel is older
-/// than 5.14.
-pub fn provide(address: usize, bytes: usize, writes: bool) -> bool {
-    let first = address & !(PAGE - 1);
-    let Some(end) = address.checked_add(bytes) else {
-        return false;
-    };
+/// The addresses of the pages that have some bytes. `None`: there are no such addresses.
+pub fn pages(address: usize, bytes: usize) -> Option<Range<usize>> {
+    let end = address.checked_add(bytes)?.checked_next_multiple_of(PAGE)?;
+    Some(address & !(PAGE - 1)..end)
+}
+
+/// Has pages ready to be read, or, where it `writes`, to be written. False: they cannot be; or the kernel is older than 5.14.
+pub fn provide(pages: &Range<usize>, writes: bool) -> bool {
     let advice = match writes {
         true => libc::MADV_POPULATE_WRITE,
         false => libc::MADV_POPULATE_READ,
     };
     // SAFETY: it changes no content, and the kernel checks the addresses.
-    unsafe { libc::madvise(first as *mut libc::c_void, end - first, advice) == 0 }
+    unsafe { libc::madvise(pages.start as *mut libc::c_void, pages.len(), advice) == 0 }
 }
 
 /// Copies the pieces of this process's memory one behind the other, many with one call. False: not all of it is mapped. Where the kernel refuses to
@@ -77,18 +79,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_not_provided() {
+        let provide =
+            |address, bytes, writes| super::provide(&pages(address, bytes).unwrap(), writes);
         let own = [1u8; 3 * super::PAGE];
         let address = own.as_ptr() as usize;
         // Older kernels have no answer.
-        if super::provide(address, own.len(), false) {
-            assert!(super::provide(address + 1, own.len() - 1, true));
-            assert!(!super::provide(8, 8, false));
+        if provide(address, own.len(), false) {
+            assert!(provide(address + 1, own.len() - 1, true));
+            assert!(!provide(8, 8, false));
             // The code is read only.
             let code = super::provide as *const () as usize;
-            assert!(super::provide(code, 1, false));
-            assert!(!super::provide(code, 1, true));
-            assert!(!super::provide(usize::MAX - 4, 8, false));
+            assert!(provide(code, 1, false));
+            assert!(!provide(code, 1, true));
         }
+        assert_eq!(pages(usize::MAX - 4, 8), None);
+        assert_eq!(pages(usize::MAX - 12, 8), None);
+        assert_eq!(pages(4097, 4095), Some(4096..8192));
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub fn inherited(number: RawFd) -> Option<OwnedFd> {
     Some(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// Whether this process has no thread but the calling one. False where the system does not say.
+pub fn has_one_thread() -> bool {
+    let tasks = std::fs::read_dir("/proc/self/task");
+    tasks.is_ok_and(|tasks| tasks.take(2).count() == 1)
+}
+
 /// What a descriptor by this number is: (inode, is a socket). `None` if it is not open.
 pub fn identity(number: RawFd) -> Option<(u64, bool)> {
     // SAFETY: an all-zero stat is a valid value for the call to fill.

@@ -24,6 +24,8 @@ pub const TASK_POLLS_PER_CHECK: u32 = 1024;
 pub const OWN_POLLS: u64 = 64;
 /// Polls before a wait sleeps while other programs want its core: about a microsecond.
 pub const CONTENDED_POLLS: u64 = 200;
+/// Polls of a wait without a yield behind an operation that it has done for another process: the next one comes within microseconds.
+pub const POLLS_AFTER_OPERATION: u32 = 200;
 /// Polls of a blocking receive before it makes a request and waits like the others.
 pub const DIRECT_POLLS: u32 = 500;
 /// As [`DIRECT_POLLS`], where a waiting thread also polls other engines.

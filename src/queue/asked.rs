@@ -157,6 +157,24 @@ mod models {
         }
     }
 
+    /// Starts a thread that shares the state.
+    fn start<T: 'static>(
+        shared: &Arc<Shared>,
+        body: impl FnOnce(&Shared) -> T + 'static,
+    ) -> thread::JoinHandle<T> {
+        let shared = shared.clone();
+        thread::spawn(move || body(&shared))
+    }
+
+    /// Starts the target, which polls twice and looks for a question then. Returns whether there was one.
+    fn start_target(shared: &Arc<Shared>) -> thread::JoinHandle<bool> {
+        start(shared, |shared| {
+            shared.serve();
+            shared.serve();
+            shared.asked.take_question()
+        })
+    }
+
     fn check(changes: usize, body: impl Fn() + Sync + Send + 'static) {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(changes);
@@ -167,13 +185,7 @@ mod models {
     fn each_operation_is_done_once() {
         check(4, || {
             let shared = Arc::new(Shared::default());
-            let target = {
-                let shared = shared.clone();
-                thread::spawn(move || {
-                    shared.serve();
-                    shared.serve();
-                })
-            };
+            let target = start_target(&shared);
             shared.operate(0, 1, 1);
             assert_eq!(shared.sum(0), 1);
             shared.operate(0, 10, 0);
@@ -186,20 +198,11 @@ mod models {
     fn origins_do_not_take_each_others_operations() {
         check(2, || {
             let shared = Arc::new(Shared::default());
-            let other = {
-                let shared = shared.clone();
-                thread::spawn(move || {
-                    shared.operate(1, 100, 0);
-                    assert_eq!(shared.sum(1), 100);
-                })
-            };
-            let target = {
-                let shared = shared.clone();
-                thread::spawn(move || {
-                    shared.serve();
-                    shared.serve();
-                })
-            };
+            let other = start(&shared, |shared| {
+                shared.operate(1, 100, 0);
+                assert_eq!(shared.sum(1), 100);
+            });
+            let target = start_target(&shared);
             shared.operate(0, 1, 1);
             assert_eq!(shared.sum(0), 1);
             other.join().unwrap();
@@ -211,17 +214,8 @@ mod models {
     fn no_question_is_lost_beside_an_operation() {
         check(3, || {
             let shared = Arc::new(Shared::default());
-            let other = {
-                let shared = shared.clone();
-                thread::spawn(move || shared.asked.ask())
-            };
-            let target = {
-                let shared = shared.clone();
-                thread::spawn(move || {
-                    shared.serve();
-                    shared.asked.take_question()
-                })
-            };
+            let other = start(&shared, |shared| shared.asked.ask());
+            let target = start_target(&shared);
             shared.operate(0, 1, 0);
             other.join().unwrap();
             let taken = target.join().unwrap();

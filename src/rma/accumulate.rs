@@ -47,7 +47,20 @@ pub unsafe fn accumulate_one(
     {
         return None;
     }
-    let spot = window.locate_quickly(rank, disp, datatype.size)?;
+    let Some(spot) = window.locate_quickly(rank, disp, datatype.size) else {
+        let bytes = datatype.size;
+        // SAFETY: by the caller.
+        return unsafe {
+            accumulate_counted(
+                window,
+                *operation,
+                origin,
+                result,
+                (datatype, bytes),
+                (rank, disp),
+            )
+        };
+    };
     let work = Work::new(window, *operation, datatype);
     let target = spot.address as *mut u8;
     // What counters and sums are made of has code of its own, without the jumps by operation and type.
@@ -92,10 +105,43 @@ pub unsafe fn accumulate_plain(
     if !is_of_one_kind || !is_useful || check(op, *operation, datatype).is_err() {
         return None;
     }
-    let spot = window.locate_quickly(rank, disp, bytes)?;
+    let Some(spot) = window.locate_quickly(rank, disp, bytes) else {
+        // SAFETY: by the caller.
+        return unsafe {
+            accumulate_counted(
+                window,
+                *operation,
+                origin,
+                result,
+                (datatype, bytes),
+                (rank, disp),
+            )
+        };
+    };
     let work = Work::new(window, *operation, datatype);
     let elements = (bytes / datatype.size) as usize;
     // SAFETY: the caller's, and found in the window.
+    Some(unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, elements) })
+}
+
+/// As [`accumulate_one`] and [`accumulate_plain`], on edges that are shared in place.
+///
+/// # Safety
+/// As for them.
+#[cold]
+#[inline(never)]
+unsafe fn accumulate_counted(
+    window: &Window,
+    operation: Operation,
+    origin: *const u8,
+    result: *mut u8,
+    (datatype, bytes): (&'static Datatype, u64),
+    (rank, disp): (i32, i64),
+) -> Option<Result<()>> {
+    let (spot, _counted) = window.locate_counted(rank, disp, bytes)?;
+    let work = Work::new(window, operation, datatype);
+    let elements = (bytes / datatype.size) as usize;
+    // SAFETY: the caller's, and found in the window, where it stays as long as it is counted.
     Some(unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, elements) })
 }
 

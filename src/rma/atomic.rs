@@ -111,6 +111,10 @@ unsafe fn compare_and_swap_elsewhere(
 ) -> Result<()> {
     let datatype = remote.datatype;
     let size = datatype.size as usize;
+    if let Some((spot, _counted)) = window.locate_counted(remote.rank, remote.disp, datatype.size) {
+        // SAFETY: by the caller, and found in the window, where it stays as long as it is counted.
+        return unsafe { swap_at(window, &spot, datatype, origin, compare, result) };
+    }
     let Some(spot) = window.locate(remote, datatype.size)? else {
         return Ok(());
     };

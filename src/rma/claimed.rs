@@ -10,14 +10,15 @@
 //! is. An origin waits for the end of what is claimed: a target that is stopped within that microsecond holds it up.
 
 use super::private::PrivateMemory;
+use super::provided::Provided;
 use super::put_get;
 use crate::datatype::Buffer;
 use crate::engine::{self, tasks};
 use crate::node;
 use crate::os::backoff::Backoff;
+use crate::os::monotonic_nanoseconds;
 use crate::os::peer_memory::Piece;
 use crate::os::turns::LOOKS_AT_TARGET;
-use crate::os::{monotonic_nanoseconds, own_memory};
 use crate::queue::asked::Asked;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -169,12 +170,15 @@ fn each_range(groups: &[Group], mut visit: impl FnMut(usize, usize) -> bool) -> 
 /// Whether the target does it in less time than the kernel.
 fn is_worth_while(groups: &[Group]) -> bool {
     let pieces: usize = groups.iter().map(|group| group.count).sum();
+    if pieces < FEWEST {
+        return false;
+    }
     let mut cost = 0_usize;
     each_range(groups, |_, bytes| {
         cost = cost.saturating_add(RANGE_COST + PAGE_COST * (bytes / PAGE + 2));
         true
     });
-    pieces >= FEWEST && cost <= pieces * PIECE_COST / 2
+    cost <= pieces * PIECE_COST / 2
 }
 
 /// Groups of pieces.
@@ -257,7 +261,7 @@ impl PrivateMemory<'_> {
         fill: impl Fn(&mut [u8]),
     ) -> bool {
         let process = self.process();
-        if node::is_oversubscribed() || !is_worth_while(groups) {
+        if !is_worth_while(groups) || node::is_oversubscribed() {
             return false; // Where ranks share cores it does not run now.
         }
         let (Some(paused), Some(table), Some(heap)) =
@@ -376,7 +380,7 @@ impl Own {
 }
 
 /// Does an operation that this process has claimed, if all of its memory is there.
-pub(super) fn serve(at: u64) {
+pub(super) fn serve(at: u64, provided: &mut Provided) {
     let place = transport::heap().and_then(|heap| heap.at(at, BOX as u64));
     let (Some(place), Some(table)) = (place, engine::table()) else {
         return;
@@ -392,9 +396,13 @@ pub(super) fn serve(at: u64) {
     }
     // SAFETY: the origin has posted so many, and changes nothing of them until the end.
     let groups = unsafe { std::slice::from_raw_parts(place.add(HEAD).cast::<Group>(), count) };
-    let all: usize = groups.iter().map(|group| group.count * group.bytes).sum();
-    let provide = |first, bytes| own_memory::provide(first, bytes, writes);
-    if all != bytes || !each_range(groups, provide) {
+    let add = |sum: usize, group: &Group| match group.count {
+        0 => None,
+        count => sum.checked_add(group.bytes.checked_mul(count)?),
+    };
+    provided.begin();
+    let provide = |first, bytes| provided.provide(first, bytes, writes);
+    if groups.iter().try_fold(0, add) != Some(bytes) || !each_range(groups, provide) {
         return;
     }
     let mut packed = place.wrapping_add(data_of(count));

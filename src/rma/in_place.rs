@@ -11,6 +11,7 @@
 //! [`relocation`]: crate::queue::relocation
 
 use super::claimed;
+use super::provided::Provided;
 use super::room::is_private;
 use super::share::Share;
 use super::window::{Flavor, Window};
@@ -142,16 +143,20 @@ fn content(pages: &Range<usize>, whole: &Range<usize>) -> Content {
 /// To be called when a window is made: what this process has given may be shared from now on.
 pub fn enroll(window: &'static Window, share: Share) {
     let is_given = window.flavor == Flavor::Dynamic || !private_memory(window).is_empty();
-    if window.size() == 1 || window.hosts.is_some() || !is_given {
+    if window.size() == 1 || !is_given {
         return;
     }
     static ANSWERS: Once = Once::new();
     ANSWERS.call_once(|| {
-        tasks::answer_by(|wish| match wish {
+        let mut provided = Provided::default();
+        tasks::answer_by(move |wish| match wish {
             Wish::Answer => answer(),
-            Wish::Operation(at) => claimed::serve(at),
+            Wish::Operation(at) => claimed::serve(at, &mut provided),
         });
     });
+    if window.hosts.is_some() {
+        return; // It stays with the kernel.
+    }
     STATE.lock().given.push(Given {
         window,
         share,

@@ -25,6 +25,7 @@ mod info;
 pub mod locks;
 pub mod memory;
 mod private;
+mod provided;
 pub mod put_get;
 mod query;
 mod regions;

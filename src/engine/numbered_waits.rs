@@ -1,0 +1,40 @@
+//! A number for each long wait of this process: what is true of its program's memory stays true until that wait ends or a callback begins.
+//!
+//! With several threads in MPI it says nothing: who uses it asks whether there is but one.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// The wait that lasts, 0: none.
+static CURRENT: AtomicU64 = AtomicU64::new(0);
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// A wait with a number of its own, as long as this lives and no callback of the program has begun.
+pub(super) struct NumberedWait(());
+
+impl NumberedWait {
+    pub fn begin() -> NumberedWait {
+        let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        CURRENT.store(number, Ordering::Relaxed);
+        NumberedWait(())
+    }
+}
+
+impl Drop for NumberedWait {
+    fn drop(&mut self) {
+        interrupt();
+    }
+}
+
+/// The program goes on, in a callback or behind its call.
+#[inline(always)]
+pub(super) fn interrupt() {
+    CURRENT.store(0, Ordering::Relaxed);
+}
+
+/// The number of the wait that lasts, never given twice; `None`: the program may run.
+pub fn current() -> Option<u64> {
+    match CURRENT.load(Ordering::Relaxed) {
+        0 => None,
+        number => Some(number),
+    }
+}
