@@ -359,9 +359,9 @@ impl Slots {
 
     /// The longest wait and how many there are. `None`: the process has stopped or ended while it wrote.
     pub fn longest(&self) -> Option<Waits> {
-        let view = (0..LOOKS).find_map(|_| self.look().ok());
+        let view = (0..LOOKS).find_map(|_| self.look_at_once());
         // A process that moves all the time is shown as it is found.
-        let view = view.or_else(|| self.look().err().flatten())?;
+        let view = view.or_else(|| self.look().map(|(view, _)| view))?;
         let queues = std::array::from_fn(|at| self.queues[at].load(Ordering::Relaxed));
         let longest = view.waits.into_iter().min_by_key(|shown| shown.waits.since);
         Some(match longest {
@@ -381,17 +381,22 @@ impl Slots {
     /// All of it at one time. `None`: it changes just now.
     pub fn read(&self) -> Option<View> {
         Looks::prepare();
-        self.look().ok()
+        self.look_at_once()
     }
 
-    /// `Err`: it has changed meanwhile; with what was found, if each wait was found whole.
-    fn look(&self) -> Result<View, Option<View>> {
+    fn look_at_once(&self) -> Option<View> {
+        let (view, at_once) = self.look()?;
+        at_once.then_some(view)
+    }
+
+    /// What is found, and whether nothing has changed meanwhile. `None`: a wait was not found whole.
+    fn look(&self) -> Option<(View, bool)> {
         // Acquire: pairs with `stir`, whoever stirs before what it does.
         let activity = self.activity.load(Ordering::Acquire);
         let taken = self.taken.load(Ordering::Acquire);
         let mut waits = Vec::new();
         for slot in (0..SLOTS).filter(|slot| taken >> slot & 1 != 0) {
-            waits.push(self.slots[slot].look(slot as u32).ok_or(None)?);
+            waits.push(self.slots[slot].look(slot as u32)?);
         }
         // First, as in a slot.
         let thread = [&self.progress_thread.looks, &self.progress_thread.checks].map(Looks::read);
@@ -412,10 +417,7 @@ impl Slots {
         };
         // All that was read was read before this.
         fence(Ordering::Acquire);
-        match self.activity.load(Ordering::Relaxed) == activity {
-            true => Ok(view),
-            false => Err(Some(view)),
-        }
+        Some((view, self.activity.load(Ordering::Relaxed) == activity))
     }
 }
 
