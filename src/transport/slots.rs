@@ -389,7 +389,7 @@ impl Slots {
         at_once.then_some(view)
     }
 
-    /// What is found, and whether nothing has changed meanwhile. `None`: a wait was not found whole.
+    /// The page's waits and counters, and whether the activity counter stayed the same while they were read. `None`: a wait was being written.
     fn look(&self) -> Option<(View, bool)> {
         // Acquire: pairs with `stir`, whoever stirs before what it does.
         let activity = self.activity.load(Ordering::Acquire);
