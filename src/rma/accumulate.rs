@@ -48,18 +48,9 @@ pub unsafe fn accumulate_one(
         return None;
     }
     let Some(spot) = window.locate_quickly(rank, disp, datatype.size) else {
-        let bytes = datatype.size;
+        let all = (datatype, datatype.size);
         // SAFETY: by the caller.
-        return unsafe {
-            accumulate_counted(
-                window,
-                *operation,
-                origin,
-                result,
-                (datatype, bytes),
-                (rank, disp),
-            )
-        };
+        return unsafe { accumulate_plain(window, op, origin, result, all, (rank, disp)) };
     };
     let work = Work::new(window, *operation, datatype);
     let target = spot.address as *mut u8;
@@ -124,10 +115,10 @@ pub unsafe fn accumulate_plain(
     Some(unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, elements) })
 }
 
-/// As [`accumulate_one`] and [`accumulate_plain`], on edges that are shared in place.
+/// As [`accumulate_plain`], on edges that are shared in place.
 ///
 /// # Safety
-/// As for them.
+/// As for it.
 #[cold]
 #[inline(never)]
 unsafe fn accumulate_counted(
