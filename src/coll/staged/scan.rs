@@ -10,6 +10,7 @@ use crate::coll::args::Operands;
 use crate::coll::choose::plan::Staged;
 use crate::coll::packed::scratch;
 use crate::datatype::Buffer;
+use crate::transport::Stores;
 use oxmpi_macros::both;
 
 #[both]
@@ -146,7 +147,7 @@ impl Work<'_, BLOCK> {
         into.write(begin, before);
     }
 
-    /// Fills `data` with what was made before and a part of this rank's vector. What it is made in stays in the first cache.
+    /// Fills `data` with what was made before and a part of this rank's vector. What is to go past the caches is made in the first one.
     fn add(
         &mut self,
         with: &Operands,
@@ -156,17 +157,24 @@ impl Work<'_, BLOCK> {
     ) {
         let unit = with.datatype.size;
         let block = elements(unit, FIRST_CACHE.max(unit as usize)).max(1);
-        let mut made = scratch(block.min(data.len()));
         let all = data.len();
+        let in_place = self.stores_for(all) == Stores::Ordinary;
+        let mut aside = scratch(if in_place { 0 } else { block.min(all) });
         for (number, data) in data.chunks_mut(block).enumerate() {
             let (at, length) = (number * block, data.len());
             let before = &before[at..at + length];
+            let made = match in_place {
+                true => &mut *data,
+                false => &mut aside[..length],
+            };
             let done = Self::with_packed((own, begin + at), length, |mine| {
                 let of = |rank: usize| if rank == 0 { before } else { mine };
-                fold_all(with, 2, of, &mut made[..length], None)
+                fold_all(with, 2, of, made, None)
             });
             self.note(done);
-            self.lay(&Buffer::of_copy(&mut made), 0, data, all);
+            if !in_place {
+                Buffer::of_copy(&mut aside).read_nontemporal(0, data);
+            }
         }
     }
 }
