@@ -10,7 +10,7 @@ use super::published::{self, Published};
 use super::wait::{Reason, first_of, help, progress_in};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
-use crate::os::turns::{KEPT_YIELDS, POLLS_AFTER_OPERATION, YIELDS};
+use crate::os::turns::{GIVEN_YIELDS, KEPT_YIELDS, POLLS_AFTER_OPERATION, YIELDS};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport;
@@ -27,6 +27,28 @@ pub static SLEEP_AFTER: Variable<u64> = Variable::new(
 
 /// A shorter yield changed no thread, nanoseconds: two changes of threads take longer.
 const AT_ONCE: u64 = 1_000;
+
+/// The yields of a wait in which nothing has moved, on an oversubscribed node.
+#[derive(Default)]
+struct Yields {
+    kept: u32,
+    given: u32,
+}
+
+impl Yields {
+    fn count(&mut self, nanoseconds: u64) {
+        match nanoseconds < AT_ONCE {
+            true => self.kept += 1,
+            false => self.given += 1,
+        }
+    }
+
+    /// Whether the wait is to sleep.
+    fn are_enough(&self) -> bool {
+        self.kept >= KEPT_YIELDS || self.given >= GIVEN_YIELDS
+    }
+}
+
 /// Nanoseconds after which a wait that sleeps names its communicator, which looks at all there are: ranks that share cores sleep in most
 /// waits, and few of these last.
 const NAMED_AFTER: u64 = 1_000_000;
@@ -74,7 +96,7 @@ pub(super) fn long_wait<R>(
     let oversubscribed = enter_at(first_of(engines)).oversubscribed;
     let watches = SLEEP_AFTER.is_default() && !oversubscribed;
     let counts = SLEEP_AFTER.is_default() && oversubscribed;
-    let mut kept = 0;
+    let mut shared = Yields::default();
     let mut contended = watches && contention::count();
     loop {
         let (moved, result) = poll_once(engines, done, false);
@@ -85,7 +107,7 @@ pub(super) fn long_wait<R>(
             published::stir();
             began = 0;
             yields = 0;
-            kept = 0;
+            shared = Yields::default();
             idle = false;
             if tasks::has_served() && !contended {
                 attentive = POLLS_AFTER_OPERATION;
@@ -107,8 +129,10 @@ pub(super) fn long_wait<R>(
             yields += 1;
             let took = monotonic_nanoseconds() - before;
             contended = watches && contention::note_yield(took);
-            kept += u32::from(counts && took < AT_ONCE);
-            if yields < YIELDS && kept < KEPT_YIELDS && !contended {
+            if counts {
+                shared.count(took);
+            }
+            if yields < YIELDS && !shared.are_enough() && !contended {
                 continue;
             }
         }
@@ -121,7 +145,7 @@ pub(super) fn long_wait<R>(
             }
         }
         let waited = now - began;
-        if contended || kept >= KEPT_YIELDS || waited > sleep_after {
+        if contended || shared.are_enough() || waited > sleep_after {
             if waited > NAMED_AFTER
                 && let Some(published) = published.as_mut()
             {
@@ -295,4 +319,31 @@ pub(super) fn are_blocked() -> (bool, bool) {
         sure &= engine.transport.fences_reach_all();
     });
     (blocked, sure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many yields of so many nanoseconds, in turn, a wait makes before it sleeps.
+    fn yields(taking: &[u64]) -> u32 {
+        let mut yields = Yields::default();
+        let mut number = 0;
+        for nanoseconds in taking.iter().cycle() {
+            if yields.are_enough() {
+                break;
+            }
+            yields.count(*nanoseconds);
+            number += 1;
+        }
+        number
+    }
+
+    #[test]
+    fn a_wait_sleeps_whether_its_yields_have_an_effect_or_not() {
+        assert_eq!(yields(&[AT_ONCE - 1]), KEPT_YIELDS);
+        assert_eq!(yields(&[AT_ONCE]), GIVEN_YIELDS);
+        assert_eq!(yields(&[300, 2_000]), 2 * GIVEN_YIELDS);
+        assert_eq!(yields(&[300, 300, 2_000]), GIVEN_YIELDS + KEPT_YIELDS - 1);
+    }
 }

@@ -38,9 +38,13 @@ pub const RESTLESS_YIELDS: u32 = 8;
 /// Yields without a change of threads before a wait sleeps, on an oversubscribed node. Under autogroup `sched_yield` yields only within the
 /// session: on a busy machine it has no effect for a time slice, in which the awaited rank may not run.
 pub const KEPT_YIELDS: u32 = 24;
+/// Yields that gave the core away before a wait sleeps, on an oversubscribed node. The kernel divides the time of a core evenly, so threads that
+/// wait yield to each other until they have used as much of it as the one that works, and that they wait for.
+pub const GIVEN_YIELDS: u32 = 12;
 /// Yields before a wait is published; the condition is checked after each.
 pub const YIELDS: u32 = 32;
 /// Yields for each check while another process holds something for microseconds only: about a millisecond.
 pub const HELD_YIELDS_PER_CHECK: u32 = 2000;
 
-const _: () = assert!(RESTLESS_YIELDS < KEPT_YIELDS && KEPT_YIELDS < YIELDS);
+const _: () =
+    assert!(RESTLESS_YIELDS < GIVEN_YIELDS && GIVEN_YIELDS < KEPT_YIELDS && KEPT_YIELDS < YIELDS);
