@@ -326,7 +326,7 @@ fn large_operations_and_those_of_ranks_that_read_each_others_memory() {
 
 #[test]
 fn ranks_run_ahead_of_the_root_of_a_large_reduction() {
-    sequences(Style::Behind, 40, 5..=8, 0..6);
+    sequences(Style::Behind, 40, 5..=8, 0..3);
 }
 
 #[test]
@@ -339,6 +339,7 @@ fn large_operations_of_two_ranks() {
 fn many_seeds() {
     sequences(Style::Mixed, 40, 2..=33, 10..20);
     sequences(Style::Rooted, 200, 2..=33, 10..13);
+    sequences(Style::Behind, 40, 5..=8, 3..13);
     sequences(Style::Large, 15, 2..=33, 10..13);
     sequences(Style::Large, 60, 2..=2, 20..80);
 }
