@@ -104,9 +104,10 @@ impl Engine {
                 .requests
                 .get(token)
                 .is_some_and(|request| request.phase == Phase::Active);
-            if !active {
-                return self.drop_of_dead(process, "sent data for a receive");
-            }
+            assert!(
+                active,
+                "process {process} sent data for a receive that does not exist"
+            );
             self.put_arrival(token, packet, arrival);
             self.finish_if_all_is_here(token);
             self.look_at_timed(Some(token), bytes);

@@ -24,7 +24,6 @@
 
 use super::Engine;
 use super::cells::Sent;
-use super::liveness;
 use super::matching::Key;
 use super::offers;
 use super::packets::{
@@ -541,27 +540,13 @@ impl Engine {
         })
     }
 
-    /// A packet is for something that is not there any more. Over a fabric it may come after the news that its sender has died, upon which what waits for that
-    /// is given up; of a process that lives there is none.
-    #[cold]
-    pub(super) fn drop_of_dead(&self, process: usize, what: &str) {
-        let is_dead = liveness::has_ended(self, process as u32);
-        assert!(is_dead, "process {process} {what} that does not exist");
-    }
-
-    /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it; `None`: it was given up.
-    pub(super) fn take_answer(&mut self, process: usize, flags: u8, named: Index) -> Option<Index> {
+    /// Notes the answer of a receiver that one of our sends waits for. Returns the request that goes on with it.
+    pub(super) fn take_answer(&mut self, process: usize, flags: u8, named: Index) -> Index {
         let sender = match self.awaits_answer(process, named) {
             true => named,
-            false => {
-                let stand_in = self.stand_in(named);
-                let stand_in = stand_in.filter(|sender| self.awaits_answer(process, *sender));
-                let Some(sender) = stand_in else {
-                    self.drop_of_dead(process, "answered a send");
-                    return None;
-                };
-                sender
-            }
+            false => (self.stand_in(named))
+                .filter(|sender| self.awaits_answer(process, *sender))
+                .unwrap_or_else(|| panic!("process {process} answered a send that does not exist")),
         };
         let request = self.requests.at(sender);
         let marked = request.answer == Answer::Marked;
@@ -573,7 +558,7 @@ impl Engine {
         if marked {
             self.is_answered(process, sender);
         }
-        Some(sender)
+        sender
     }
 
     /// The receiver has matched one of our messages: its CTS.
@@ -587,10 +572,7 @@ impl Engine {
                 None => return,
             }
         }
-        let Some(sender) = self.take_answer(process, flags, cts.sender) else {
-            return;
-        };
-        cts.sender = sender;
+        cts.sender = self.take_answer(process, flags, cts.sender);
         let request = self.requests.at(cts.sender);
         if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);

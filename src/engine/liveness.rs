@@ -2,7 +2,8 @@
 //!
 //! A rank publishes its own state; an exit may be published by mpiexec. Twice a second, and as soon as a death is told, a sleeping call
 //! checks whether what it waits for can still come ([`Asked`]). Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
-//! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
+//! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it. Of a process that has ended, and for
+//! which something was given up, nothing is taken any more.
 
 use super::losses::{self, error};
 use super::matching::ANY_SOURCE;
@@ -248,6 +249,7 @@ impl Engine {
         let Some(process) = self.unreachable(index, how) else {
             return;
         };
+        self.shut_out(process);
         if self.is_marked(index) {
             self.unqueue(index);
             self.end_cancelled(index);
@@ -307,6 +309,7 @@ impl Engine {
 
     /// Ends a request of the library's own whose peer is lost.
     pub fn end_lost(&mut self, index: Index, process: u32) {
+        self.shut_out(process);
         let error = error(self, process);
         self.end_by(index, error);
     }
@@ -407,6 +410,16 @@ impl Engine {
         }
     }
 
+    /// Takes nothing more of a process that has ended, before something that has waited for it is given up: what it had sent may still be on
+    /// its way over a fabric, and would find nothing here, or the next request of that number. (One that is in MPI_Finalize still answers.)
+    #[cold]
+    fn shut_out(&mut self, process: u32) {
+        let is_one = !losses::is_no_process(process) && self.transport.table().has(process);
+        if is_one && has_ended(self, process) && self.transport.shut_out(process) {
+            self.peers.of(process as usize).partial = None;
+        }
+    }
+
     /// Ends a request with an error.
     fn end_by(&mut self, index: Index, error: Error) {
         published::stir();
@@ -477,6 +490,7 @@ impl Engine {
         // Lost first, then nothing found: what they had sent is handled.
         if !cut_off.is_empty() && !self.progresses() {
             for (index, process) in cut_off {
+                self.shut_out(process);
                 let error = error(self, process);
                 self.end_by(index, error);
             }

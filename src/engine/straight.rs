@@ -40,9 +40,7 @@ impl Engine {
     /// The receiver has matched one of our messages, and waits for its data.
     pub(super) fn on_place(&mut self, process: usize, placed: Placed) {
         let wanted = placed.wanted as usize;
-        let Some(index) = self.take_answer(process, 0, placed.sender) else {
-            return;
-        };
+        let index = self.take_answer(process, 0, placed.sender);
         let request = self.requests.at(index);
         assert!(
             0 < wanted && wanted <= request.total,

@@ -11,6 +11,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
@@ -312,18 +313,26 @@ impl Signals {
         }
     }
 
-    /// Waits for the next.
-    pub fn take(&self) -> Signal {
+    /// Waits for the next, at most for so long.
+    pub fn take(&self, limit: Option<Duration>) -> Option<Signal> {
         // SAFETY: all-zero is a valid value for the call to fill.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let limit = limit.map(|limit| libc::timespec {
+            tv_sec: limit.as_secs().min(1 << 30) as libc::time_t,
+            tv_nsec: limit.subsec_nanos().into(),
+        });
+        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         loop {
-            // SAFETY: both are valid places.
-            let number = unsafe { libc::sigwaitinfo(&self.0, &mut info) };
+            // SAFETY: set and info are valid places, and the limit is one or null, which means none.
+            let number = unsafe { libc::sigtimedwait(&self.0, &mut info, limit) };
             if number > 0 {
-                return Signal {
+                return Some(Signal {
                     number,
                     by_kernel: info.si_code == libc::SI_KERNEL,
-                };
+                });
+            }
+            if Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) {
+                return None;
             }
         }
     }

@@ -8,6 +8,17 @@
 //! Invariants: an operation is done by the target or by the origin, never by both; a target that is elsewhere delays nobody for longer than
 //! those 2 us, and not often; memory that is not mapped, or may not be written, is left to the kernel, so that it is the error that it always
 //! is. An origin waits for the end of what is claimed: a target that is stopped within that microsecond holds it up.
+//!
+//! # An origin that dies
+//!
+//! What it has offered stays in the target's word, and the target may claim it at any later time. The box is still one then, and stays it until the target
+//! has ended the operation: memory of the dead becomes another one's only when nobody who lives shares any with them (`transport/shm/heap/dead.rs`), and
+//! the target shares memory with the origin as long as it has the window that the operation is for ([`Window::shared_with`]). MPI_Win_free gives that up
+//! behind a barrier only. The origin has come to that barrier, and so has no operation left that it has offered; or it has not, and the window stays. A window
+//! that could not be made stays, too, where a rank is lost. So there is no time between the look at a box and the copy in which it could be used again. The
+//! operation itself is done late, and once: it is one of an epoch that the dead has never ended, in memory that is still the window's.
+//!
+//! [`Window::shared_with`]: super::window::Window
 
 use super::private::PrivateMemory;
 use super::provided::Provided;
@@ -88,7 +99,7 @@ struct Head {
 
 const HEAD: usize = size_of::<Head>();
 const BOX: usize = data_of(GROUPS) + BYTES;
-/// Says that a box is one: those of the dead may have become other memory.
+/// Says that a box is one: its place is what another process has named.
 const MARK: u64 = 0x6f78_6d70_0000_0000;
 
 /// The layout of what lies in the heap.

@@ -129,6 +129,18 @@ impl Transport {
         }
     }
 
+    /// Takes nothing more of a process that has ended. False: all that it had sent is here, as by shared memory.
+    #[cold]
+    pub fn shut_out(&mut self, process: u32) -> bool {
+        match self.table.of(process).route {
+            Route::Net(process) => self.remote().shut_out(process),
+            #[cfg(test)]
+            Route::Loopback(process) => self.looped().shut_out(process),
+            _ => return false,
+        }
+        true
+    }
+
     /// Takes nothing more of processes whose hosts are lost: they may run on there. Called after each piece of news.
     #[cold]
     pub fn fence(&mut self) {

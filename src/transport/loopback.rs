@@ -20,6 +20,8 @@ struct Link {
     packets: VecDeque<Vec<u8>>,
     /// The receiver wants data to be held back.
     held: bool,
+    /// What is under way does not arrive yet.
+    is_late: bool,
 }
 
 /// Where data comes straight.
@@ -69,6 +71,8 @@ pub struct End {
     me: u32,
     /// By peer: packets go although data is to be held back.
     passes: Vec<bool>,
+    /// By peer: nothing is taken of it any more.
+    shut_out: Vec<bool>,
     /// Whose packet is looked for next.
     turn: usize,
     tags: u64,
@@ -98,6 +102,7 @@ impl Net {
             net: self.clone(),
             me,
             passes: vec![false; self.processes],
+            shut_out: vec![false; self.processes],
             turn: 0,
             tags: 0,
             leaving: VecDeque::new(),
@@ -275,9 +280,11 @@ impl End {
                 break;
             }
             let from = self.turn as u32;
-            let packet = self
-                .net
-                .with(from, self.me, |link| link.packets.pop_front());
+            let packet = self.net.with(from, self.me, |link| match link.is_late {
+                true => None,
+                false => link.packets.pop_front(),
+            });
+            let packet = packet.filter(|_| !self.shut_out[from as usize]);
             self.turn = (self.turn + 1) % self.net.processes;
             self.shown = packet.map(|bytes| {
                 let (header, payload) = bytes.split_at(Header::BYTES);
@@ -311,6 +318,16 @@ impl End {
 
     pub fn pass(&mut self, to: u32, passes: bool) {
         self.passes[to as usize] = passes;
+    }
+
+    /// Takes nothing more of a peer.
+    pub fn shut_out(&mut self, from: u32) {
+        self.shut_out[from as usize] = true;
+    }
+
+    /// Whether what goes from one process to another stays under way.
+    pub fn set_late(&self, from: u32, to: u32, is_late: bool) {
+        self.net.with(from, to, |link| link.is_late = is_late);
     }
 
     pub fn hold(&self, from: u32, holds: bool) {

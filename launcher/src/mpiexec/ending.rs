@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// The exit code of a job whose time limit is over, as that of `timeout` of the shell.
 pub const TIMEOUT_CODE: i32 = 124;
 
+/// Of a job that has lost a host.
+pub const LOST_CODE: i32 = 128 + 9;
+
 /// Steps: how long after the beginning, and what all processes of the job get then.
 type Steps = &'static [(u64, Signal)];
 
@@ -89,9 +92,14 @@ impl Ending {
         self.done == self.cause.steps().len()
     }
 
+    /// How long it has been under way.
+    pub fn time(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.since)
+    }
+
     /// Whether a process resists SIGKILL (asleep in a broken file system, or of another user).
     pub fn is_hopeless(&self, now: Instant) -> bool {
-        self.is_last() && now > self.since + Duration::from_secs(5)
+        self.is_last() && self.time(now) > Duration::from_secs(5)
     }
 
     /// Whether this cause is more urgent than the one under way.

@@ -7,6 +7,7 @@ use super::front::BY_KERNEL;
 use super::mpir;
 use super::nodes::frames::Frame;
 use super::output::Kind;
+use super::oversight;
 use super::rank::{Life, Stage};
 use super::server::Effect;
 use super::spawned;
@@ -64,6 +65,10 @@ impl Supervisor<'_> {
                 for signal in &bytes[..count] {
                     if *signal == mpir::RELEASE {
                         mpir::release_ranks();
+                        continue;
+                    }
+                    if *signal == oversight::QUESTION {
+                        oversight::answer(&self.front);
                         continue;
                     }
                     if [spawned::SWEEP, spawned::WAITS].contains(signal) {

@@ -10,7 +10,7 @@
 //! Invariant: each end of the job that is not orderly is explained by one message before it.
 
 use super::descendants;
-use super::ending::{Cause, Ending, TIMEOUT_CODE};
+use super::ending::{Cause, Ending, LOST_CODE, TIMEOUT_CODE};
 use super::foreign;
 use super::missing;
 use super::nodes::frames::Frame;
@@ -275,8 +275,12 @@ impl Supervisor<'_> {
             .ranks
             .iter()
             .filter(|rank| rank.stage(segment) == Stage::Outside);
+        let stuck = self.server.waiting().next().is_some();
         let absent = absent.filter_map(|rank| match rank.life {
             Life::Exited(code) => Some((rank, code)),
+            // That was said; but others are in MPI_Init, which needs all.
+            Life::Killed(signal) if stuck => Some((rank, 128 + signal)),
+            Life::Lost if stuck => Some((rank, LOST_CODE)),
             _ => None,
         });
         let Some((rank, code)) =
@@ -288,11 +292,17 @@ impl Supervisor<'_> {
             return;
         }
         let name = rank.name(self.plan, segment);
-        let stuck = self.server.waiting().next().is_some();
         if code != 0 || stuck {
-            self.say(&format!(
-                "{name} ended with exit code {code} before MPI_Init, but other ranks are in MPI"
-            ));
+            let how = match rank.life {
+                Life::Exited(_) => format!("ended with exit code {code}"),
+                _ => "was lost".to_owned(),
+            };
+            // Where the job goes on it is looked at again.
+            if self.checks.absent.insert(rank.number) {
+                self.say(&format!(
+                    "{name} {how} before MPI_Init, but other ranks are in MPI"
+                ));
+            }
             let code = if code == 0 { 1 } else { code };
             match stuck && self.survives() {
                 // Others are in MPI_Init, which needs all.
@@ -329,6 +339,7 @@ impl Supervisor<'_> {
                     .ending
                     .as_ref()
                     .is_some_and(|it| it.cause != Cause::Leftovers);
+                self.checks.all_end = true;
                 let cause = match signal {
                     SIGQUIT => Cause::AtOnce,
                     _ if again => Cause::AtOnce,
@@ -349,7 +360,7 @@ impl Supervisor<'_> {
                 }
                 self.fail(128 + signal, cause);
             }
-            SIGALRM if !self.is_keeper() => self.time_is_over(),
+            SIGALRM if !self.is_keeper() => self.time_is_over(true),
             SIGUSR1 => {
                 self.show_table();
                 if self.plan.request.stack_traces {
@@ -369,13 +380,17 @@ impl Supervisor<'_> {
         }
     }
 
-    fn time_is_over(&mut self) {
+    /// `told`: by a signal, which jobs that were spawned have got too.
+    fn time_is_over(&mut self, told: bool) {
         if !self.checks.timed_out && self.ending.is_none() {
             self.checks.timed_out = true;
-            let limit = self.plan.request.timeout.unwrap_or_default();
-            self.say(&format!(
-                "the time limit of {limit} s is over: ending the job"
-            ));
+            self.checks.all_end = true;
+            if !told {
+                self.tell_disconnected(SIGALRM);
+            }
+            let limit = self.plan.request.timeout;
+            let limit = limit.map_or(String::new(), |limit| format!(" of {limit} s"));
+            self.say(&format!("the time limit{limit} is over: ending the job"));
             self.show_table();
             if self.plan.request.stack_traces {
                 self.show_stacks();
@@ -466,7 +481,7 @@ impl Supervisor<'_> {
         if let Some(limit) = self.plan.request.timeout.filter(|limit| *limit > 0.0) {
             let end = self.begin + Duration::from_secs_f64(limit.min(1e9));
             if now >= end {
-                self.time_is_over();
+                self.time_is_over(false);
                 return Some(now);
             }
             earlier(end);

@@ -6,6 +6,7 @@
 //!
 //! Invariant: a process of the three ends after those below it.
 
+use super::oversight::{self, Heard, Oversight};
 use super::{complain, descendants, limit_behind, mpir};
 use oxmpi::os::process::{Fork, Signals, fork, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
@@ -14,8 +15,10 @@ use signal_hook::consts::signal::{
     SIGTTOU, SIGUSR1, SIGUSR2,
 };
 use std::ffi::CStr;
+use std::io::ErrorKind::{Interrupted, WouldBlock};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Added to the number of a signal that no process sent: the terminal's signals go to all of its foreground processes.
@@ -33,6 +36,22 @@ const READY: u8 = 0;
 /// For the supervisor: waits until the front process is ready. False: it has died.
 pub fn is_ready(mut line: &UnixStream) -> bool {
     line.read_exact(&mut [READY]).is_ok()
+}
+
+/// For the supervisor, when only output is left: the exit code if somebody wants no more of that; the death of the front process says so too.
+pub fn is_unwanted(mut line: &UnixStream) -> Option<i32> {
+    let mut bytes = [0; 64];
+    match line.read(&mut bytes) {
+        Ok(0) => Some(128 + 9),
+        Ok(count) => {
+            let signals = bytes[..count].iter();
+            signals
+                .map(|byte| i32::from(byte & !BY_KERNEL))
+                .find_map(oversight::code_of)
+        }
+        Err(error) if [WouldBlock, Interrupted].contains(&error.kind()) => None,
+        Err(_) => Some(128 + 9),
+    }
 }
 
 /// What the guard does not take beside those that are passed.
@@ -53,10 +72,14 @@ pub fn step_aside(name: &CStr) {
     }
 }
 
-/// Runs a supervisor, which gets its end of the line to this process, and watches over it; the exit code.
+/// Runs a supervisor, which gets its end of the line to this process, and watches over it; the exit code. `limit`: the time limit of the
+/// job, seconds.
 ///
 /// Errors: a text, where no process can be started.
-pub fn run(supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
+pub fn run(
+    limit: Option<f64>,
+    supervisor: impl FnOnce(UnixStream) -> i32,
+) -> Result<i32, String> {
     // Before there is a process to inherit, whenever the other two are killed.
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let pair = UnixStream::pair();
@@ -64,7 +87,7 @@ pub fn run(supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
     match fork() {
         Ok(Fork::Parent(guard)) => {
             drop((theirs, supervisor));
-            Ok(watch(guard, ours))
+            Ok(watch(guard, ours, limit))
         }
         Ok(Fork::Child) => {
             drop(ours);
@@ -100,17 +123,19 @@ fn guard(supervisor: impl FnOnce(UnixStream) -> i32, line: UnixStream) -> i32 {
 }
 
 /// Watches the guard until it ends; the exit code.
-fn watch(guard: i32, mut line: UnixStream) -> i32 {
+fn watch(guard: i32, mut line: UnixStream, limit: Option<f64>) -> i32 {
     let ignored = signals_to_ignore();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
     let wanted: Vec<i32> = wanted.chain([SIGCHLD]).collect();
     let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
-    mpir::listen(&line);
+    let heard = Arc::new(Heard::default());
+    mpir::listen(&line, heard.clone());
     let Some(guard) = Pid::from_raw(guard) else {
         return 1;
     };
+    let mut oversight = Oversight::new(guard, limit, heard);
     let guard = ("guard", guard);
     let signals = match signals {
         Ok(signals) => signals,
@@ -121,7 +146,13 @@ fn watch(guard: i32, mut line: UnixStream) -> i32 {
         return code;
     }
     loop {
-        let signal = signals.take();
+        let taken = signals.take(oversight.rest());
+        if let Some(code) = oversight.look(&line) {
+            return code;
+        }
+        let Some(signal) = taken else {
+            continue;
+        };
         if signal.number == SIGCHLD {
             if let Some(code) = code_of(guard, WaitOptions::NOHANG) {
                 return code;
@@ -130,6 +161,7 @@ fn watch(guard: i32, mut line: UnixStream) -> i32 {
         }
         let origin = if signal.by_kernel { BY_KERNEL } else { 0 };
         let number = signal.number as u8;
+        oversight.passed(signal.number);
         if signal.number == SIGTSTP {
             suspend(|| drop(line.write_all(&[number | origin])));
             // It goes on: it was continued, or not stopped at all, as where mpiexec is all that runs in a terminal.
@@ -190,6 +222,19 @@ fn code_of((name, child): (&str, Pid), options: WaitOptions) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_ends_the_writing_of_output() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        assert_eq!(is_unwanted(&theirs), None);
+        ours.write_all(&[oversight::QUESTION, SIGUSR1 as u8]).unwrap();
+        assert_eq!(is_unwanted(&theirs), None);
+        ours.write_all(&[SIGTERM as u8 | BY_KERNEL]).unwrap();
+        assert_eq!(is_unwanted(&theirs), Some(128 + SIGTERM));
+        drop(ours);
+        assert_eq!(is_unwanted(&theirs), Some(128 + 9));
+    }
 
     #[test]
     fn ignored_signals_are_read() {

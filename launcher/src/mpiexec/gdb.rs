@@ -63,8 +63,7 @@ pub fn run(arguments: &[OsString]) -> Result<i32, String> {
         std::thread::spawn(move || hear(BufReader::new(output), &tell));
     }
     std::thread::spawn(move || {
-        loop {
-            signals.take();
+        while signals.take(None).is_some() {
             let _ = tell.send(Told::Interrupt);
         }
     });

@@ -34,6 +34,7 @@ mod mpir_table;
 mod nodes;
 mod options;
 mod output;
+mod oversight;
 mod own_hosts;
 mod plan;
 #[cfg(test)]
@@ -188,7 +189,7 @@ fn run(mut request: Request) -> i32 {
     if plan.request.do_not_launch {
         return 0;
     }
-    front::run(|line| supervisor::run(&plan, line))
+    front::run(plan.request.timeout, |line| supervisor::run(&plan, line))
         .unwrap_or_else(|text| refuse("mpiexec", &text, 1))
 }
 

@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+use super::oversight::Heard;
 use rustix::fs::fstat;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -13,7 +14,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 /// What the front process says when the debugger has seen the table. No signal's number.
@@ -84,35 +85,40 @@ pub fn release_ranks() {
     }
 }
 
-/// In the front process: takes the table from the supervisor, in a thread, for this one waits for signals.
-pub fn listen(line: &UnixStream) {
+/// In the front process: takes the table and other words from the supervisor, in a thread, for this one waits for signals.
+pub fn listen(line: &UnixStream, heard: Arc<Heard>) {
     let Ok(line) = line.try_clone() else {
         return;
     };
     let listener = thread::Builder::new().stack_size(128 << 10);
     // Without one there is no table.
     let _ = listener.spawn(move || {
-        if take_table(&line).is_some() && is_debugged() {
-            let _ = (&line).write_all(&[RELEASE]);
+        let mut table = Some(0);
+        for text in BufReader::new(&line).lines().map_while(Result::ok) {
+            if heard.take(&text) {
+                continue;
+            }
+            let is_whole = text == END && table.is_some();
+            table = table.and_then(|number| take_row(number, &text));
+            if is_whole && is_debugged() {
+                let _ = (&line).write_all(&[RELEASE]);
+            }
         }
     });
 }
 
-/// Returns when the debugger goes on after it has seen the table.
-fn take_table(line: &UnixStream) -> Option<()> {
-    for (number, text) in BufReader::new(line).lines().enumerate() {
-        let (number, text) = (number as c_int, text.ok()?);
-        if text == END {
-            oxmpi_mpir_tell(number);
-            return Some(());
-        }
-        let mut words = text.splitn(3, '\t');
-        let pid = words.next()?.parse().ok()?;
-        let host = CString::new(words.next()?).ok()?;
-        let executable = CString::new(words.next()?).ok()?;
-        add(number, &host, &executable, pid)?;
+/// The number of the next row. Behind the last one it returns when the debugger goes on after it has seen the table.
+fn take_row(number: c_int, text: &str) -> Option<c_int> {
+    if text == END {
+        oxmpi_mpir_tell(number);
+        return None;
     }
-    None
+    let mut words = text.splitn(3, '\t');
+    let pid = words.next()?.parse().ok()?;
+    let host = CString::new(words.next()?).ok()?;
+    let executable = CString::new(words.next()?).ok()?;
+    add(number, &host, &executable, pid)?;
+    Some(number + 1)
 }
 
 fn add(number: c_int, host: &CStr, executable: &CStr, pid: c_int) -> Option<()> {

@@ -7,7 +7,7 @@ use super::nodes::frames::WINDOW;
 use super::sink::Sink;
 use oxmpi::os::local_time;
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionread};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -196,7 +196,7 @@ impl Output {
         Ok(self.sources.len() - 1)
     }
 
-    /// Reads what a source has, as far as it may. `all`: its writer is gone, take everything.
+    /// Reads what a source has, as far as it may. `all`: its writer is gone, take everything that is there; another process may write on.
     pub fn read(&mut self, epoll: &OwnedFd, number: usize, all: bool) {
         if self.upwards.is_some() {
             return self.read_upwards(epoll, number, all);
@@ -208,6 +208,7 @@ impl Output {
         if self.timestamps {
             channel.merger.stamp = format!("[{}]", local_time()).into_bytes();
         }
+        let mut rest = Rest::of(source, all);
         // Four chunks, then the others have a turn.
         for turn in 0.. {
             let queued = channel.merger.out.len() - channel.written;
@@ -229,6 +230,9 @@ impl Output {
                     if all && !channel.blocked && channel.merger.out.len() > CHUNK {
                         channel.flush(epoll);
                     }
+                    if rest.is_taken(count) {
+                        return;
+                    }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
@@ -247,6 +251,7 @@ impl Output {
             return;
         };
         let said = self.upwards.get_or_insert_default();
+        let mut rest = Rest::of(source, all);
         loop {
             if !all && (source.paused || source.window == 0) {
                 source.pause(epoll);
@@ -260,6 +265,9 @@ impl Output {
                 Ok(count) if count > 0 => {
                     source.window = source.window.saturating_sub(count);
                     said.push((number, self.chunk[..count].to_vec()));
+                    if rest.is_taken(count) {
+                        return;
+                    }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
@@ -325,14 +333,22 @@ impl Output {
         self.channels[0].broken
     }
 
-    /// Writes the rest, waiting for slow readers until `limit`.
-    pub fn finish(&mut self, epoll: &OwnedFd, limit: Option<Instant>) {
+    /// Writes the rest, waiting for slow readers until `limit`, or until it is not wanted any more.
+    pub fn finish(
+        &mut self,
+        epoll: &OwnedFd,
+        limit: Option<Instant>,
+        mut is_unwanted: impl FnMut() -> bool,
+    ) {
         for number in 0..self.sources.len() {
             self.read(epoll, number, true);
         }
         for channel in &mut self.channels {
             channel.merger.finish();
-            while !channel.flush(epoll) && limit.is_none_or(|limit| Instant::now() < limit) {
+            while !channel.flush(epoll)
+                && limit.is_none_or(|limit| Instant::now() < limit)
+                && !is_unwanted()
+            {
                 let pause = rustix::event::Timespec {
                     tv_sec: 0,
                     tv_nsec: 100_000_000,
@@ -344,6 +360,26 @@ impl Output {
                 let _ = rustix::event::poll(&mut ready, Some(&pause));
             }
         }
+    }
+}
+
+/// What a source that is to be taken whole had at the beginning, bytes, if the system tells.
+struct Rest(Option<u64>);
+
+impl Rest {
+    fn of(source: &Source, all: bool) -> Rest {
+        let fd = source.fd.as_ref().filter(|_| all);
+        Rest(fd.and_then(|fd| ioctl_fionread(fd).ok()))
+    }
+
+    /// Whether that is taken, and more: the end, or that nothing is left, has to be seen.
+    fn is_taken(&mut self, count: usize) -> bool {
+        let Some(rest) = &mut self.0 else {
+            return false;
+        };
+        let is_taken = *rest < count as u64;
+        *rest = rest.saturating_sub(count as u64);
+        is_taken
     }
 }
 
@@ -389,5 +425,29 @@ impl Channel {
         self.merger.out.clear();
         self.written = 0;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_that_goes_on_is_not_awaited() {
+        let (fd, writer) = rustix::pipe::pipe().unwrap();
+        rustix::io::write(&writer, &[b'x'; 10]).unwrap();
+        let source = Source {
+            fd: Some(fd),
+            data: EventData::new_u64(0),
+            channel: 0,
+            merger: 0,
+            paused: false,
+            window: 0,
+            copy: None,
+        };
+        let mut rest = Rest::of(&source, true);
+        assert!(!rest.is_taken(4) && !rest.is_taken(6));
+        assert!(rest.is_taken(1));
+        assert!(!Rest::of(&source, false).is_taken(100));
     }
 }

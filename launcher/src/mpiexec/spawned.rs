@@ -29,7 +29,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The word by which an mpiexec knows that it is to run a spawned job.
 pub const PART: &str = "-spawned-job";
@@ -50,6 +50,8 @@ pub const WAITS: u8 = 0x61;
 const MPI_ERR_SPAWN: &str = "42";
 /// An answer has room for the codes of so many processes. Where it has none, what it says holds for all.
 const MOST_CODES: usize = LINE_MAXIMUM / 4;
+/// For disconnected jobs, which end themselves when they are told.
+const OWN_ENDS: Duration = Duration::from_secs(4);
 /// For telling the parents that nobody comes.
 const TELL_TIME: Duration = Duration::from_secs(2);
 
@@ -322,6 +324,15 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Passes a signal on to jobs that do not end with this one.
+    pub(super) fn tell_disconnected(&mut self, signal: i32) {
+        for job in self.spawned.iter_mut().filter(|job| job.disconnected) {
+            if let Some(socket) = &mut job.socket {
+                let _ = socket.write_all(&[signal as u8]);
+            }
+        }
+    }
+
     /// Whether a job that was spawned goes on.
     pub(super) fn has_spawned(&self) -> bool {
         self.spawned.iter().any(|job| job.running)
@@ -364,13 +375,15 @@ impl Supervisor<'_> {
         let _ = ioctl_fionbio(&self.front, true);
     }
 
-    /// The processes of jobs that do not end with this one.
-    pub(super) fn disconnected(&self) -> impl Iterator<Item = i32> {
-        let on = self
-            .spawned
-            .iter()
-            .filter(|job| job.running && job.disconnected);
-        on.map(|job| job.pid)
+    /// The processes of jobs that do not end with this one. Where mpiexec itself is to end they have some seconds.
+    pub(super) fn spared(&self) -> Vec<i32> {
+        let ending = self.ending.as_ref().filter(|_| self.checks.all_end);
+        if ending.is_some_and(|ending| ending.time(Instant::now()) > OWN_ENDS) {
+            return Vec::new();
+        }
+        let all = self.spawned.iter();
+        let on = all.filter(|job| job.running && job.disconnected);
+        on.map(|job| job.pid).collect()
     }
 
     /// In the mpiexec of a spawned job: how the start went.

@@ -8,7 +8,7 @@ use super::verdict::family::{Ended, Family};
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
 use super::verdict::told::Asked;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -22,6 +22,10 @@ pub struct Checks {
     pub soon: Option<Instant>,
     /// The time limit is over, and that was said.
     pub timed_out: bool,
+    /// So are disconnected jobs to end: by a signal to mpiexec, or the time limit.
+    pub all_end: bool,
+    /// Ranks that have ended before MPI_Init, of which that was said.
+    pub absent: HashSet<usize>,
     /// A warning about ranks that have ended before MPI_Init was given.
     pub warned: bool,
     /// Ranks whose process in MPI is not the one we started, and a handle to see it end.

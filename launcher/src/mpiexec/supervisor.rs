@@ -14,6 +14,7 @@ use super::nodes::frames::Frame;
 use super::nodes::gather;
 use super::nodes::tree::Tree;
 use super::output::{Kind, Output};
+use super::oversight;
 use super::plan::{Plan, expand};
 use super::rank::{Life, Rank};
 use super::request::Label;
@@ -153,6 +154,9 @@ pub fn supervise(
             supervisor.start(fd);
             let timeline = timeline.and_then(Recorder::start);
             supervisor.watch();
+            if !plan.is_spawned() && plan.singleton.is_none() {
+                oversight::tell_over(&supervisor.front);
+            }
             if let Some(timeline) = timeline {
                 supervisor.show(&timeline.finish(plan));
             }
@@ -410,22 +414,17 @@ impl<'a> Supervisor<'a> {
     /// Whether nothing is left to wait for.
     fn is_over(&mut self, now: Instant) -> bool {
         if self.ranks.iter().any(Rank::is_running) {
-            return match &self.ending {
-                Some(ending) if ending.is_hopeless(now) => {
-                    self.say("some processes of the job could not be ended");
-                    true
-                }
-                _ => false,
-            };
+            if !self.is_hopeless(now) || self.awaits_keepers(now) {
+                return false;
+            }
+            self.say("some processes of the job could not be ended");
+            return true;
         }
         if !self.is_tree_done(now) {
             return false;
         }
         if self.has_spawned() {
-            return self
-                .ending
-                .as_ref()
-                .is_some_and(|ending| ending.is_hopeless(now) && self.disconnected().count() == 0);
+            return self.is_hopeless(now) && self.spared().is_empty();
         }
         if self.childless {
             return true;
@@ -439,9 +438,12 @@ impl<'a> Supervisor<'a> {
             // A pipeline that a rank began may still be writing; others have no business here any more.
             self.ending = Some(Ending::new(Cause::Leftovers, now));
         }
-        self.ending
-            .as_ref()
-            .is_some_and(|ending| ending.is_hopeless(now))
+        self.is_hopeless(now)
+    }
+
+    fn is_hopeless(&self, now: Instant) -> bool {
+        let ending = self.ending.as_ref();
+        ending.is_some_and(|ending| ending.is_hopeless(now))
     }
 
     /// Sends the signal that is due in an ending.
@@ -450,7 +452,7 @@ impl<'a> Supervisor<'a> {
             self.broadcast_signal(signal);
             let spared = self.tree.as_ref().filter(|tree| !tree.is_done());
             let mut spared = spared.map(Tree::starters).unwrap_or_default();
-            spared.extend(self.disconnected());
+            spared.extend(self.spared());
             descendants::signal_all(signal, &spared);
             self.reap();
             return;
@@ -554,7 +556,12 @@ impl<'a> Supervisor<'a> {
         let ending = self.ending.as_ref();
         let hurry = ending.is_some_and(|it| self.tree.is_none() || it.cause != Cause::Leftovers);
         let limit = hurry.then(|| Instant::now() + Duration::from_secs(1));
-        self.output.finish(&self.epoll, limit);
+        let (front, mut unwanted) = (&self.front, None);
+        self.output.finish(&self.epoll, limit, || {
+            unwanted = unwanted.or_else(|| super::front::is_unwanted(front));
+            unwanted.is_some()
+        });
+        self.code = self.code.or(unwanted);
         let code = self.code();
         self.tell_end(code.unwrap_or(0));
         match (code, self.output.broken()) {

@@ -18,7 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// Runs its command on this host.
-const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/agent");
+pub const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/agent");
 
 /// Asks something and never ends.
 const STUCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/stuck");

@@ -20,6 +20,7 @@ mod places;
 mod reports;
 mod roles;
 mod sessions;
+mod stopped;
 mod terminal;
 mod watching;
 
@@ -48,6 +49,7 @@ fn main() {
         joining::TESTS,
         hosts::TESTS,
         sessions::TESTS,
+        stopped::TESTS,
         terminal::TESTS,
         debuggers::TESTS,
         places::TESTS,

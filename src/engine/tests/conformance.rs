@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 /// A case: the program of each process. The dice fall alike for all.
 type Case = fn(&mut Rank<'_>, Dice);
 
-const CASES: [(&str, Case); 13] = [
+const CASES: [(&str, Case); 14] = [
     ("eager", eager),
     ("bulk", bulk),
     ("cancel", cancel),
@@ -35,6 +35,7 @@ const CASES: [(&str, Case); 13] = [
     ("held back", held_back),
     ("lost peer", lost_peer),
     ("lost in a send", lost_in_a_send),
+    ("late packets of the dead", late),
 ];
 
 const WHOLE: [usize; 10] = [0, 1, 8, 100, 148, 149, 1000, 5000, 16_383, 16_384];
@@ -489,5 +490,38 @@ fn lost_in_a_send(rank: &mut Rank<'_>, mut dice: Dice) {
         me if me == lost => rank.end_in_send(0, 1, bytes),
         0 => rank.takes_the_rest(lost, 1, bytes),
         _ => {}
+    }
+}
+
+/// Answers and data of a process that has ended come after what has waited for them was given up, and do nothing.
+fn late(rank: &mut Rank<'_>, mut dice: Dice) {
+    let (large, small) = (dice.one_of(&LARGE), dice.one_of(&[8, 5000, 40_000]));
+    let lost = rank.processes - 1;
+    let (begin, end) = (dice.below(30), dice.below(30));
+    if rank.me == lost {
+        let buffers = [large, small].map(|bytes| rank.receive(0, 2, bytes));
+        let sends = [large, small].map(|bytes| rank.send(Mode::Standard, 0, 1, bytes));
+        rank.look_around(begin);
+        rank.is_late();
+        rank.look_around(end);
+        return rank.end_with(buffers.into_iter().chain(sends));
+    }
+    if rank.me > 0 {
+        return;
+    }
+    let mut all = Vec::new();
+    for bytes in [large, small] {
+        all.push(rank.receive(lost as i32, 1, bytes));
+        all.push(rank.send(Mode::Synchronous, lost, 2, bytes));
+    }
+    rank.until_lost(lost);
+    for end in all {
+        rank.is_over(end);
+    }
+    // They have the numbers of those.
+    let next: Vec<End> = (0..4).map(|tag| rank.receive(0, tag, large)).collect();
+    rank.what_was_late_arrives(lost);
+    for end in next {
+        assert!(rank.withdraw(end));
     }
 }

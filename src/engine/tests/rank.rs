@@ -176,6 +176,15 @@ impl<'a> Rank<'a> {
         End { index, data }
     }
 
+    /// Ends this process without a word, and with requests that are not complete.
+    pub fn end_with(&mut self, open: impl Iterator<Item = End>) {
+        // Others may read what is sent as long as they do not know that this one has ended.
+        open.for_each(|end| {
+            keep(end.data.memory);
+        });
+        self.end(0);
+    }
+
     /// Begins a message of the library's own, and ends this process without a word.
     pub fn end_in_send(&mut self, to: usize, tag: i32, bytes: usize) {
         let send = self.send_in(CONTEXT_OF_LIBRARY, Mode::Standard, to, tag, bytes);
@@ -309,6 +318,26 @@ impl<'a> Rank<'a> {
 
     pub fn noted(&self, about: usize) -> u64 {
         self.shared.notes[about].load(Ordering::Relaxed)
+    }
+
+    /// What this process sends to process 0 from now on stays under way, if queues lead there.
+    pub fn is_late(&mut self) {
+        let me = self.me as u32;
+        self.engine.transport.set_late(me, 0, true);
+    }
+
+    /// Now it arrives, though its sender has ended and was given up.
+    pub fn what_was_late_arrives(&mut self, from: usize) {
+        self.engine.transport.set_late(from as u32, 0, false);
+        self.look_around(50);
+    }
+
+    /// Ends a request as a call does that waits for a process that has ended. Its buffer is this process's again, and overwritten.
+    pub fn is_over(&mut self, end: End) {
+        let (_, error, mut data) = self.give_up(end);
+        assert!(error.is_none_or(|class| class == Class::ProcFailed));
+        data.memory.fill(OVERWRITTEN);
+        self.left.push(data);
     }
 
     /// Ends this process without a word, while it writes a packet of so many slots to process 0; 0: while it writes nothing.

@@ -1,5 +1,6 @@
 //! The loss of a peer: its connection has broken, and what was under way is gone, so nothing may follow. For this process it is as if the peer
-//! had died: calls that need it end with errors, and all others go on.
+//! had died: calls that need it end with errors, and all others go on. One that has died is shut out once something is given up that has waited
+//! for it.
 //!
 //! Invariant: of a lost peer nothing is taken any more, and nothing goes to it but the record that says so ([`record::LOST`]), upon
 //! which it does likewise. The provider may make connections again for that.
@@ -68,18 +69,11 @@ impl Net {
             return;
         }
         let is_known = self.is_gone(process);
-        let peer = self.peer(process);
-        if std::mem::replace(&mut peer.lost, true) {
+        if !self.takes_no_more(process) {
             return;
         }
-        peer.broken = None;
-        peer.first.give_up();
-        peer.lost_due = true;
+        self.peer(process).lost_due = true;
         self.receiving.connection_broke();
-        let peer = self.peer(process);
-        for kept in peer.early.take_all() {
-            self.done_with(kept.buffer);
-        }
         self.list(process);
         match is_guest {
             true => {
@@ -95,6 +89,29 @@ impl Net {
                 self.table.me(),
                 self.port.description()
             ));
+        }
+    }
+
+    /// From now on nothing is taken of a peer, or sent to it. False: that was so.
+    fn takes_no_more(&mut self, process: u32) -> bool {
+        let peer = self.peer(process);
+        if std::mem::replace(&mut peer.lost, true) {
+            return false;
+        }
+        peer.broken = None;
+        peer.first.give_up();
+        for kept in peer.early.take_all() {
+            self.done_with(kept.buffer);
+        }
+        true
+    }
+
+    /// Takes nothing more of a peer whose process has ended. What it had sent may still be under way.
+    #[cold]
+    pub fn shut_out(&mut self, process: u32) {
+        // A guest that is not known is one that was forgotten.
+        if !names::is_foreign(process) || self.peers.get(process).is_some() {
+            self.takes_no_more(process);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::mpiexec::ending::TIMEOUT_CODE;
 use crate::mpiexec::front::BY_KERNEL;
 use crate::mpiexec::plan::Plan;
 use crate::mpiexec::table::signal_name;
-use crate::mpiexec::{complain, show};
+use crate::mpiexec::{complain, oversight, show};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::signal::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::Read;
@@ -105,9 +105,14 @@ fn hear_front(tree: &Tree, mut front: &UnixStream) -> Result<(), (String, i32)> 
         return Ok(());
     }
     let mut byte = [0u8];
+    let line = front;
     match front.read(&mut byte) {
         Ok(1) => {}
         _ => return Err(("the front process of mpiexec was killed".into(), 128 + 9)),
+    }
+    if byte[0] == oversight::QUESTION {
+        oversight::answer(line);
+        return Ok(());
     }
     let signal = i32::from(byte[0] & !BY_KERNEL);
     match signal {

@@ -24,7 +24,7 @@ pub fn run() -> i32 {
             ));
         }
     };
-    front::run(|line| keep(card, line).unwrap_or_else(fail)).unwrap_or_else(fail)
+    front::run(None, |line| keep(card, line).unwrap_or_else(fail)).unwrap_or_else(fail)
 }
 
 fn keep(card: Card, line: UnixStream) -> Result<i32, String> {

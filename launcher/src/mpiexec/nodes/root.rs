@@ -2,7 +2,7 @@
 
 use super::frames::{Frame, WINDOW};
 use super::tree::Event;
-use crate::mpiexec::ending::Cause;
+use crate::mpiexec::ending::{Cause, Ending, LOST_CODE};
 use crate::mpiexec::output::Kind;
 use crate::mpiexec::rank::{Life, Rank, Stage};
 use crate::mpiexec::state::{Feed, Wish};
@@ -14,12 +14,12 @@ use rustix::process::Signal;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Of a job that has lost a host.
-const LOST_CODE: i32 = 128 + 9;
 /// For the answers to a question about the table.
 const ANSWERS: Duration = Duration::from_millis(700);
-/// For keepers that were told to end.
+/// For keepers that were told to end, or to kill. A process that resists takes one of them five seconds.
 const ENDS: Duration = Duration::from_secs(7);
+/// At a keeper, which can say better than the root that one below it says nothing.
+const ENDS_BELOW: Duration = Duration::from_secs(6);
 
 impl Supervisor<'_> {
     pub(crate) fn is_keeper(&self) -> bool {
@@ -145,7 +145,7 @@ impl Supervisor<'_> {
             self.fulfil(wish);
         }
         let wishes = self.at_root.wishes.iter().map(|(_, until, _)| *until);
-        let ends = self.at_root.ends.map(|since| since + ENDS);
+        let ends = self.at_root.ends.map(|since| since + self.ends_limit());
         wishes
             .chain(ends)
             .chain(self.tree.as_ref().map(|it| it.due()))
@@ -235,13 +235,56 @@ impl Supervisor<'_> {
             tree.broadcast(&Frame::End);
         }
         let since = *self.at_root.ends.get_or_insert(now);
-        if now >= since + ENDS {
-            let hosts = tree.unfinished().join(", ");
-            tree.abandon();
-            self.say(&format!("no word that the job has ended from {hosts}"));
-            self.code.get_or_insert(1);
+        if now >= since + self.ends_limit() {
+            self.cut_off(now);
         }
         false
+    }
+
+    fn ends_limit(&self) -> Duration {
+        match self.is_keeper() {
+            true => ENDS_BELOW,
+            false => ENDS,
+        }
+    }
+
+    /// Where nothing more can be done for the ranks of this host: whether keepers may still say that theirs have ended. Those that have not
+    /// in time are let go.
+    pub(crate) fn awaits_keepers(&mut self, now: Instant) -> bool {
+        let mut ranks = self.ranks.iter().filter(|rank| rank.is_running());
+        let awaits = ranks.any(|rank| rank.elsewhere.is_some());
+        let may_come = self.tree.as_ref().is_some_and(|tree| !tree.is_done());
+        let Some(ending) = self.ending.as_ref().filter(|_| awaits && may_come) else {
+            return false;
+        };
+        if ending.time(now) >= ENDS {
+            self.cut_off(now);
+        }
+        true
+    }
+
+    /// Lets go of keepers that say nothing: cuts the connections, and ends what was started here to reach them.
+    fn cut_off(&mut self, now: Instant) {
+        let Some(tree) = &mut self.tree else {
+            return;
+        };
+        let hosts = tree.unfinished().join(", ");
+        tree.abandon();
+        self.say(&format!(
+            "no word that the job has ended from {hosts}: given up as lost"
+        ));
+        self.code.get_or_insert(1);
+        for rank in self.ranks.iter_mut().filter(|rank| rank.is_running()) {
+            if rank.elsewhere.is_some() {
+                rank.life = Life::Lost;
+            }
+        }
+        // Its steps begin anew, for what is left here.
+        let cause = match &self.ending {
+            Some(ending) if ending.cause != Cause::Leftovers => Cause::AtOnce,
+            _ => Cause::Leftovers,
+        };
+        self.ending = Some(Ending::new(cause, now));
     }
 
     /// What a keeper says.
@@ -365,7 +408,8 @@ impl Supervisor<'_> {
             .for_each(|rank: usize| {
                 self.at_root.feeds.remove(&rank);
             });
-        if self.ending.is_some() || self.at_root.ends.is_some() {
+        let is_ending = self.ending.is_some() || self.at_root.ends.is_some();
+        if is_ending && lost.is_empty() {
             return;
         }
         let host = self.host_of(place);
@@ -380,6 +424,8 @@ impl Supervisor<'_> {
             more => format!(" with {} hosts whose keepers it had started", more - 1),
         };
         self.say(&format!("host {host} is lost{behind}: {why}{ranks}"));
-        self.died(LOST_CODE);
+        if !is_ending {
+            self.died(LOST_CODE);
+        }
     }
 }
