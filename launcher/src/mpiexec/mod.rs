@@ -36,6 +36,7 @@ mod options;
 mod output;
 mod own_hosts;
 mod plan;
+mod process_times;
 #[cfg(test)]
 mod properties;
 mod rank;
