@@ -86,6 +86,11 @@ impl Messages {
         })
     }
 
+    /// What waits for these messages are shown by.
+    pub fn set_name(&self, name: &str) {
+        self.comm.set_name(name);
+    }
+
     /// Waits until all ranks have come, none in a task.
     ///
     /// Errors: a rank is lost.

@@ -131,7 +131,7 @@ pub struct Assembly {
     /// The window or file, and what it is called, by its handle.
     object: (Object, NameOf),
     /// The window's or file's, once it has one.
-    pub handle: AtomicI32,
+    handle: AtomicI32,
 }
 
 /// What the window or file of a handle is called.
@@ -207,6 +207,15 @@ impl Assembly {
             object,
             name: name.unwrap_or_default(),
             ..Wait::of(kind, whom)
+        }
+    }
+
+    /// The window or file has this handle, or another name than before: the program knows nothing of the communicator of its messages, so waits
+    /// for these are shown by that name, too.
+    pub fn tell_name(&self, handle: i32) {
+        self.handle.store(handle, Ordering::Relaxed);
+        if let Medium::Messages(messages) = &self.medium {
+            messages.set_name(&(self.object.1)(handle).unwrap_or_default());
         }
     }
 

@@ -19,7 +19,7 @@ use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::file::{self as os, File as Descriptor, How, Nature};
-use crate::sync::{AtomicBool, AtomicI64, Ordering};
+use crate::sync::{AtomicBool, AtomicI64};
 use parking_lot::{Mutex, RwLock};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -175,10 +175,9 @@ pub fn open(
     };
     opening.agree(function, &wish)?;
     let Opening { file } = opening;
-    file::add(|handle| {
-        file.board.assembly.handle.store(handle, Ordering::Relaxed);
-        File { handle, ..file }
-    })
+    let file = file::add(|handle| File { handle, ..file })?;
+    file.board.assembly.tell_name(file.handle);
+    Ok(file)
 }
 
 /// A file that is being opened.

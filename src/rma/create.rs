@@ -314,10 +314,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;
-    window
-        .assembly
-        .handle
-        .store(window.handle, Ordering::Relaxed);
+    window.assembly.tell_name(window.handle);
     taken.keep();
     if window.hosts.is_some() {
         window.access.unsettled.store(FAR, Ordering::Relaxed);

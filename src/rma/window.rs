@@ -194,6 +194,7 @@ impl Window {
 
     pub fn set_name(&self, name: &str) {
         *self.name.lock() = name.to_owned();
+        self.assembly.tell_name(self.handle);
     }
 
     /// What messages call it: its name, else its handle.

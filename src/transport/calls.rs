@@ -155,6 +155,20 @@ impl Calls {
         }
     }
 
+    /// Whose operations it tells of, how many blocking ones were begun, and the highest number of one that has a number, for those who
+    /// watch the process. `None`: it is no communicator's, or becomes another one's just now.
+    pub fn tally(&self) -> Option<(Whose, [u64; 2])> {
+        let context = self.context.load(Ordering::Acquire).checked_sub(1)? as u32;
+        let whose = self.whose(context);
+        let numbers = self.numbered.iter();
+        let numbers = numbers.map(|one| one.number.load(Ordering::Relaxed));
+        let begun = [
+            self.begun.load(Ordering::Acquire),
+            numbers.max().unwrap_or(0),
+        ];
+        self.is_of(whose).then_some((whose, begun))
+    }
+
     /// Whether it has begun more blocking operations than this one.
     pub fn is_beyond(&self, call: Call) -> bool {
         matches!(call, Call::Blocking(number) if self.begun.load(Ordering::Acquire) > number)
@@ -275,6 +289,21 @@ mod tests {
         assert_eq!(calls.of(pair(0), Call::Numbered(1)), None);
         calls.begin_numbered(7, 107);
         assert_eq!(calls.of(pair(0), Call::Numbered(7)), Some(107));
+    }
+
+    #[test]
+    fn operations_are_counted_by_communicator() {
+        let calls = Calls::default();
+        assert_eq!(calls.tally(), None);
+        calls.take(pair(12));
+        assert_eq!(calls.tally(), Some((pair(12), [0, 0])));
+        (0..20).for_each(|_| calls.begin(1));
+        (1..10).for_each(|number| calls.begin_numbered(number, 1));
+        assert_eq!(calls.tally(), Some((pair(12), [20, 9])));
+        calls.leave();
+        assert_eq!(calls.tally(), None);
+        calls.take(pair(16));
+        assert_eq!(calls.tally(), Some((pair(16), [0, 0])));
     }
 
     #[test]

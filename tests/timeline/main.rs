@@ -137,6 +137,31 @@ impl Timeline {
     }
 
     /// Arrows of a category: begin and end.
+    /// Perfetto's reader leaves out slices that overlap others of their track without being inside.
+    fn nests(&self) -> Result<(), Failed> {
+        let mut tracks: BTreeMap<[u64; 2], Vec<(i64, i64, &Value)>> = BTreeMap::new();
+        for slice in self.of("X") {
+            let track = ["pid", "tid"].map(|key| slice[key].as_u64().unwrap_or(u64::MAX));
+            let [begin, span] = ["ts", "dur"].map(|key| (number(&slice[key]) * 1e3).round() as i64);
+            let slices = tracks.entry(track).or_default();
+            slices.push((begin, begin + span, slice));
+        }
+        for slices in tracks.values_mut() {
+            slices.sort_by_key(|(begin, end, _)| (*begin, -*end));
+            let mut around: Vec<(i64, &Value)> = Vec::new();
+            for (begin, end, slice) in slices {
+                while around.pop_if(|(outer, _)| *outer <= *begin).is_some() {}
+                if let Some((outer, other)) = around.last()
+                    && outer < end
+                {
+                    return Err(format!("{slice} begins inside of {other} and ends later").into());
+                }
+                around.push((*end, slice));
+            }
+        }
+        Ok(())
+    }
+
     fn arrows(&self, category: &str) -> Result<Vec<(&Value, &Value)>, Failed> {
         let mut ends: BTreeMap<u64, (Option<&Value>, Option<&Value>)> = BTreeMap::new();
         for event in &self.events {
@@ -202,6 +227,7 @@ fn check(timeline: &Timeline) -> Result<(), Failed> {
             );
         }
     }
+    timeline.nests()?;
     let arrows = timeline.arrows("message")?;
     if arrows.len() != MESSAGES {
         return Err(format!("{} arrows, {MESSAGES} messages", arrows.len()).into());

@@ -6,6 +6,7 @@
 
 use super::descendants;
 use super::plan::Plan;
+use super::process_times::{is_ready, ticks_of};
 use super::rank::Rank;
 use super::state::{Balance, Look};
 use super::supervisor::Supervisor;
@@ -165,24 +166,6 @@ fn threads(pid: i32) -> Vec<Pid> {
     numbers.filter_map(Pid::from_raw).collect()
 }
 
-/// The fields of /proc/PID/stat behind the name, which may have any character.
-fn fields_of(pid: i32) -> Option<Vec<String>> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    Some(rest.split_whitespace().map(str::to_owned).collect())
-}
-
-/// A process's time.
-pub(super) fn ticks_of(pid: i32) -> Option<u64> {
-    let fields = fields_of(pid)?;
-    let [user, system] = [11, 12].map(|at| fields.get(at)?.parse::<u64>().ok());
-    Some(user? + system?)
-}
-
-fn is_ready(pid: i32) -> bool {
-    fields_of(pid).is_some_and(|fields| fields[0] == "R")
-}
-
 /// How long each processor had nothing to do, from /proc/stat.
 fn idle_ticks(stat: &str) -> BTreeMap<usize, u64> {
     let of_line = |line: &str| {
@@ -238,6 +221,5 @@ mod tests {
     fn idle_time_is_read() {
         let stat = "cpu  9 9 9 99 9 0\ncpu0 1 2 3 40 5 0 0 0 0 0\ncpu12 1 2 3 60 7\nintr 1 2\n";
         assert_eq!(idle_ticks(stat), BTreeMap::from([(0, 45), (12, 67)]));
-        assert!(ticks_of(std::process::id() as i32).is_some());
     }
 }

@@ -13,7 +13,7 @@ use super::server::Effect;
 use super::spawned;
 use super::supervisor::{
     FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, SPAWNED, Supervisor, TREE,
-    WATCHED,
+    WATCHED, WATCHER,
 };
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -46,6 +46,7 @@ impl Supervisor<'_> {
             TREE => {}
             WATCHED => self.watched_ended(number),
             SPAWNED => self.hear_spawned(number),
+            WATCHER => self.hear_watcher(number),
             _ => {}
         }
     }

@@ -37,6 +37,7 @@ mod output;
 mod oversight;
 mod own_hosts;
 mod plan;
+mod process_times;
 #[cfg(test)]
 mod properties;
 mod rank;

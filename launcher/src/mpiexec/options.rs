@@ -104,7 +104,7 @@ pub const ANSWERS: &[(&[&str], &str)] = &[
     ),
     (
         &["top"],
-        "PID [SECONDS]: show what the ranks of that mpiexec on this host do, each second: those first for which others wait",
+        "PID [SECONDS]: show what the ranks of that mpiexec do, on all hosts, each second: those first for which others wait",
     ),
 ];
 

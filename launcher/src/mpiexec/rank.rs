@@ -169,6 +169,14 @@ impl Rank {
         )
     }
 
+    /// Whether it waits in MPI, as its page says. Of this host.
+    pub fn is_waiting(&self, segment: &Segment<'_>) -> bool {
+        let page = &segment.rank(self.seat).status;
+        let is_inside = page.state() != State::NotJoined && self.stage(segment).is_inside();
+        let waits = || page.waits.longest().is_some_and(|it| it.threads != 0);
+        self.is_running() && is_inside && waits()
+    }
+
     /// The rank's line of the table.
     pub fn row(&self, segment: &Segment<'_>) -> Row {
         if self.elsewhere.is_some() {

@@ -1,16 +1,18 @@
 //! What the supervisor remembers for each of its tasks: the files named here work with it.
 //!
-//! `exit_policy.rs`: [`Checks`]; `balance.rs`: [`Balance`]; `verdict/`: [`Verdict`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`].
+//! `exit_policy.rs`: [`Checks`]; `balance.rs`: [`Balance`]; `verdict/`: [`Verdict`]; `spawned.rs`: [`Spawned`]; `nodes/ends.rs`: [`Ends`]; `nodes/below.rs`: [`AtKeeper`]; `nodes/root.rs`: [`AtRoot`];
+//! `top/watchers.rs`: [`Watching`].
 
 use super::output::Kind;
 use super::rank::Stage;
+use super::top::sample::{Sample, Sampler};
 use super::verdict::family::{Ended, Family};
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
 use super::verdict::told::Asked;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
 /// What is due by the clock.
@@ -158,4 +160,36 @@ impl Verdict {
         self.partial.forget();
         self.asked = None;
     }
+}
+
+/// Those who watch the job by `mpiexec -top`, and what is found for them.
+#[derive(Default)]
+pub struct Watching {
+    pub listener: Option<UnixListener>,
+    /// By number; those that have left leave their places to others.
+    pub watchers: Vec<Option<Watcher>>,
+    /// Of the ranks of this host, while somebody watches.
+    pub sampler: Option<Sampler>,
+    /// Questions to the keepers so far, and the one that is asked.
+    pub questions: u32,
+    pub gathered: Option<Gathered>,
+    /// Places that have not answered in time, and are not waited for until they do.
+    pub silent: BTreeSet<u32>,
+}
+
+pub struct Watcher {
+    pub stream: UnixStream,
+    pub heard: Vec<u8>,
+    pub unsaid: Vec<u8>,
+    /// It has asked, and has no answer yet.
+    pub waits: bool,
+}
+
+/// What keepers have answered to a question.
+pub struct Gathered {
+    pub number: u32,
+    pub until: Instant,
+    /// Places that have not answered.
+    pub left: BTreeSet<u32>,
+    pub samples: Vec<Sample>,
 }

@@ -21,7 +21,7 @@ use super::request::Label;
 use super::server::Server;
 use super::signals::NotedSignals;
 use super::start::{Leaders, Started, Starter};
-use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned, Verdict};
+use super::state::{AtKeeper, AtRoot, Balance, Checks, Ends, Spawned, Verdict, Watching};
 use super::timeline::{self, Recorder};
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -51,6 +51,7 @@ pub(super) const SHARED: u64 = 8;
 pub(super) const TREE: u64 = 9;
 pub(super) const FEED: u64 = 10;
 pub(super) const SPAWNED: u64 = 11;
+pub(super) const WATCHER: u64 = 12;
 
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
@@ -95,6 +96,7 @@ pub struct Supervisor<'a> {
     pub(super) spawned: Vec<Spawned>,
     pub(super) balance: Option<Balance>,
     pub(super) verdict: Verdict,
+    pub(super) watching: Watching,
     /// Debuggers were told of the processes.
     pub(super) table_told: bool,
 }
@@ -244,6 +246,7 @@ impl<'a> Supervisor<'a> {
             spawned: Vec::new(),
             balance: Balance::new(plan, Instant::now()),
             verdict: Verdict::default(),
+            watching: Watching::default(),
             table_told: false,
         })
     }
@@ -256,6 +259,9 @@ impl<'a> Supervisor<'a> {
                 self.fail(1, Cause::AtOnce);
             }
             return;
+        }
+        if !self.is_keeper() {
+            self.await_watchers();
         }
         if !plan.further_hosts.is_empty()
             && let Err(text) = self.start_elsewhere()
@@ -376,6 +382,7 @@ impl<'a> Supervisor<'a> {
             let balance_due = self.tend_balance(now);
             let verdict_due = self.tend_verdict(now);
             let debugger_due = self.tend_debuggers(now);
+            let watchers_due = self.tend_watchers(now);
             let due = [
                 due,
                 output_due,
@@ -383,6 +390,7 @@ impl<'a> Supervisor<'a> {
                 balance_due,
                 verdict_due,
                 debugger_due,
+                watchers_due,
             ]
             .into_iter()
             .flatten()

@@ -187,6 +187,12 @@ impl Running {
         String::from_utf8_lossy(&bytes).contains(text)
     }
 
+    /// What the launcher and the ranks have written to standard output until now.
+    pub fn printed(&self) -> String {
+        let bytes = self.output.lock().expect("lock");
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Waits until the ranks have said this so often on standard output.
     pub fn wait_for_output(&self, text: &str, times: usize) {
         until("the ranks have said it", || {

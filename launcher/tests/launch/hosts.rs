@@ -160,7 +160,7 @@ fn all_of_mpiexec_is_killed() {
 }
 
 /// The fourth field of the line, two behind a name in parentheses.
-fn parent_of(pid: i32) -> Option<i32> {
+pub fn parent_of(pid: i32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(1)?.parse().ok()

@@ -4,6 +4,7 @@ use oxmpi::launch::{Job, Launcher, SegmentPlan, join, wait_for_debugger};
 use oxmpi::os::memory::Mapping;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::Ordering;
+use oxmpi::transport::calls::Whose;
 use oxmpi::transport::layout::{self, Segment};
 use oxmpi::transport::life::State;
 use oxmpi::transport::peer::Page;
@@ -40,7 +41,7 @@ impl Rank {
     }
 
     fn page(&self) -> &'static Page {
-        &self.segment.rank(self.job.rank as usize).status
+        &self.segment.rank(self.job.seat()).status
     }
 
     fn others_joined(&self) {
@@ -172,6 +173,16 @@ pub fn play(role: &str) -> ! {
                     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
                 }
                 _ => {}
+            }
+        }
+        // Begins collective operations for ever.
+        "operations" => {
+            let calls = &rank.page().calls[0];
+            calls.take(Whose::new(4, 0..2));
+            println!("operating");
+            loop {
+                calls.begin(1);
+                std::thread::sleep(Duration::from_millis(1));
             }
         }
         // Rank 0 waits in MPI_Recv, the others are elsewhere.

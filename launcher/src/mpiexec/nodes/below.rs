@@ -132,6 +132,10 @@ impl Supervisor<'_> {
             Frame::StacksWanted => self.show_stacks(),
             Frame::SweepWanted { number, part } => self.answer_sweep(number, part),
             Frame::WaitsWanted { number } => self.answer_waits(number),
+            Frame::SamplesWanted {
+                number,
+                milliseconds,
+            } => self.answer_samples(number, milliseconds),
             Frame::End => self.at_keeper.released = true,
             _ => {}
         }

@@ -3,6 +3,7 @@
 use super::handout::Start;
 use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
+use crate::mpiexec::top::sample::Sample;
 use crate::mpiexec::verdict::proof::{Exchanged, Seen};
 use crate::mpiexec::verdict::told::ToldRank;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,11 @@ pub enum Frame {
     /// What the ranks wait for.
     WaitsWanted {
         number: u32,
+    },
+    /// What ranks do, for those who watch and ask again after so long.
+    SamplesWanted {
+        number: u32,
+        milliseconds: u32,
     },
     /// All ranks of the job have ended.
     End,
@@ -103,6 +109,10 @@ pub enum Frame {
     Waits {
         number: u32,
         ranks: Vec<ToldRank>,
+    },
+    Samples {
+        number: u32,
+        samples: Vec<Sample>,
     },
     /// For standard error, as it is.
     Text(String),

@@ -365,6 +365,7 @@ impl Supervisor<'_> {
             Frame::Ends(news) => self.spread_ends(news),
             Frame::Swept { number, ranks } => self.hear_sweep(number, ranks),
             Frame::Waits { number, ranks } => self.hear_waits(number, ranks),
+            Frame::Samples { number, samples } => self.hear_samples(place, number, samples),
             Frame::Text(text) => self.output.say(&text),
             Frame::Lost { why } => self.lost_host(place, &why),
             _ => {}
