@@ -76,10 +76,7 @@ pub fn step_aside(name: &CStr) {
 /// job, seconds.
 ///
 /// Errors: a text, where no process can be started.
-pub fn run(
-    limit: Option<f64>,
-    supervisor: impl FnOnce(UnixStream) -> i32,
-) -> Result<i32, String> {
+pub fn run(limit: Option<f64>, supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
     // Before there is a process to inherit, whenever the other two are killed.
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let pair = UnixStream::pair();
@@ -228,7 +225,8 @@ mod tests {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
         assert_eq!(is_unwanted(&theirs), None);
-        ours.write_all(&[oversight::QUESTION, SIGUSR1 as u8]).unwrap();
+        ours.write_all(&[oversight::QUESTION, SIGUSR1 as u8])
+            .unwrap();
         assert_eq!(is_unwanted(&theirs), None);
         ours.write_all(&[SIGTERM as u8 | BY_KERNEL]).unwrap();
         assert_eq!(is_unwanted(&theirs), Some(128 + SIGTERM));

@@ -10,15 +10,24 @@ use std::process::{Command, Stdio};
 pub const TESTS: &[(&str, fn())] = &[
     ("stopped::time_limit", time_limit),
     ("stopped::signals", signals),
-    ("stopped::keepers_and_the_time_limit", keepers_and_the_time_limit),
+    (
+        "stopped::keepers_and_the_time_limit",
+        keepers_and_the_time_limit,
+    ),
     ("stopped::keepers_and_signals", keepers_and_signals),
     ("stopped::keepers_and_kills", keepers_and_kills),
-    ("stopped::a_host_that_may_be_silent", a_host_that_may_be_silent),
+    (
+        "stopped::a_host_that_may_be_silent",
+        a_host_that_may_be_silent,
+    ),
     ("stopped::a_keeper_between_others", a_keeper_between_others),
     ("stopped::starters", starters),
     ("stopped::exit_codes", exit_codes),
     ("stopped::before_mpi_init", before_mpi_init),
-    ("stopped::output_that_nobody_takes", output_that_nobody_takes),
+    (
+        "stopped::output_that_nobody_takes",
+        output_that_nobody_takes,
+    ),
 ];
 
 /// Rank 1 stops a process of mpiexec on its host: one so many steps above the supervisor.
@@ -72,7 +81,9 @@ fn signals() {
             signal => 128 + signal.as_raw(),
         };
         assert_eq!(outcome.code, code, "{outcome:?}");
-        outcome.says("supervisor of the job (pid ").says("is stopped");
+        outcome
+            .says("supervisor of the job (pid ")
+            .says("is stopped");
     }
 }
 
@@ -155,7 +166,10 @@ fn exit_codes() {
 /// Others are in MPI_Init, which needs all, also where the job survives deaths.
 fn before_mpi_init() {
     for (end, says) in [
-        ("kill -STOP $PPID; exec sleep 600", "was lost before MPI_Init"),
+        (
+            "kill -STOP $PPID; exec sleep 600",
+            "was lost before MPI_Init",
+        ),
         ("kill -KILL $$", "was lost before MPI_Init"),
         ("exit 5", "ended with exit code 5 before MPI_Init"),
     ] {
