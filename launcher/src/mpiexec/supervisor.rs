@@ -282,6 +282,10 @@ impl<'a> Supervisor<'a> {
                     true => {
                         let started = leaders.start_rank(&starter, rank)?;
                         self.add_started(started, rank)?;
+                        // A hundred take seconds on a busy machine.
+                        if let Some(tree) = &mut self.tree {
+                            tree.beat();
+                        }
                     }
                     false => self.add_elsewhere(rank)?,
                 }

@@ -297,6 +297,17 @@ impl Tree {
         }
     }
 
+    /// Sends the beats that are due, in the middle of something that takes long.
+    pub fn beat(&mut self) {
+        let now = Instant::now();
+        let children = self.children.iter_mut();
+        let links = children.filter_map(|child| child.link.as_mut());
+        for link in links.chain(&mut self.parent) {
+            // Silence is looked at later, when it is known how long this process was away.
+            let _is_silent = link.beat(&self.epoll, now);
+        }
+    }
+
     /// Tells the user which keepers have not connected, and the last thing that their starters said.
     fn notice_late(&mut self) {
         let late = self.children.iter().filter(|it| it.state == State::Awaited);
