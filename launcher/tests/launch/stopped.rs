@@ -5,6 +5,7 @@ use crate::harness::{
 };
 use crate::hosts::AGENT;
 use rustix::process::Signal;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -125,8 +126,9 @@ fn a_host_that_may_be_silent() {
     outcome.says("no word that the job has ended from 192.0.2.1: given up as lost");
 }
 
+/// Addresses that no machine of ours has: each is a host of its own.
 fn a_keeper_between_others() {
-    let hosts = "localhost,192.0.2.1,192.0.2.2";
+    let hosts = "localhost,198.51.100.1,198.51.100.2";
     let options = ["-launcher-exec", AGENT, "-launcher-fan-out", "1"];
     let options = [options.as_slice(), &["-hosts", hosts]].concat();
     let limits = ["-host-timeout", "600", "-timeout", "5"];
@@ -135,13 +137,13 @@ fn a_keeper_between_others() {
     outcome.says("given up as lost");
     let outcome = job(&options, SUPERVISOR).run();
     assert_eq!(outcome.code, 137, "{outcome:?}");
-    outcome.says("host 192.0.2.1 is lost with 1 hosts whose keepers it had started");
+    outcome.says("host 198.51.100.1 is lost with 1 hosts whose keepers it had started");
 }
 
 /// What stands in for ssh stops when it has started the keeper.
 fn starters() {
     let folder = Folder::new();
-    let text = "shift; sh -c \"$*\" <&0 & kill -STOP $$; exit 1";
+    let text = "shift; exec 3<&0; sh -c \"$*\" <&3 & kill -STOP $$; exit 1";
     let agent = format!("sh {}", folder.file("agent", text));
     for (script, code) in [("exit 0", 0), ("exit 3", 3)] {
         let words = ["-launcher-exec", &agent, "-hosts", "localhost,192.0.2.1"];
@@ -188,11 +190,12 @@ fn output_that_nobody_takes() {
     for (signal, code) in [(Signal::TERM, Some(143)), (Signal::KILL, None)] {
         let folder = Folder::new();
         let done = folder.0.join("done");
-        let script = format!("seq 100000; : > {}", done.display());
+        let both = [0, 1].map(|rank| format!("{}{rank}", done.display()));
+        let script = format!("seq 15000; : > {}$PMI_RANK", done.display());
         let (name, mark) = new_mark();
         let mut child = Command::new("env")
             .arg("--default-signal=HUP,INT,QUIT,TERM")
-            .args([MPIEXEC, "-n", "1", "sh", "-c", &script])
+            .args([MPIEXEC, "-n", "2", "sh", "-c", &script])
             .env(name, &mark)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -200,7 +203,8 @@ fn output_that_nobody_takes() {
             .expect("start mpiexec");
         // Front process, guard and supervisor are left.
         until("the rank has ended", || {
-            (done.exists() && marked(&mark).len() == 3).then_some(())
+            (both.iter().all(|file| Path::new(file).exists()) && marked(&mark).len() == 3)
+                .then_some(())
         });
         signal_to(child.id() as i32, signal);
         let status = until("mpiexec has ended", || child.try_wait().expect("wait"));

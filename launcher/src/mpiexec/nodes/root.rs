@@ -279,7 +279,11 @@ impl Supervisor<'_> {
                 rank.life = Life::Lost;
             }
         }
-        // Its steps begin anew, for what is left here.
+        self.end_anew(now);
+    }
+
+    /// The last steps of the ending begin anew: what was started here to reach a host was spared before.
+    fn end_anew(&mut self, now: Instant) {
         let cause = match &self.ending {
             Some(ending) if ending.cause != Cause::Leftovers => Cause::AtOnce,
             _ => Cause::Leftovers,
@@ -410,6 +414,9 @@ impl Supervisor<'_> {
                 self.at_root.feeds.remove(&rank);
             });
         let is_ending = self.ending.is_some() || self.at_root.ends.is_some();
+        if self.ending.as_ref().is_some_and(Ending::is_last) {
+            self.end_anew(Instant::now());
+        }
         if is_ending && lost.is_empty() {
             return;
         }
