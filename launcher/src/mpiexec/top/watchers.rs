@@ -13,7 +13,7 @@ use rustix::event::epoll::{self, EventFlags};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 use std::collections::{BTreeSet, HashMap};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
@@ -27,14 +27,15 @@ const UNSAID: usize = 1 << 24;
 impl Supervisor<'_> {
     /// From now on the job can be watched. If that cannot be, nobody watches it.
     pub(crate) fn await_watchers(&mut self) {
-        let listen = || {
-            let address = speech::address(std::process::id() as i32).ok()?;
-            let listener = UnixListener::bind_addr(&address).ok()?;
-            listener.set_nonblocking(true).ok()?;
-            epoll::add(&self.epoll, &listener, tag(WATCHER, 0), EventFlags::IN).ok()?;
-            Some(listener)
-        };
-        self.watching.listener = listen();
+        self.watching.listener = self.listener().ok();
+    }
+
+    fn listener(&self) -> io::Result<UnixListener> {
+        let address = speech::address(std::process::id() as i32)?;
+        let listener = UnixListener::bind_addr(&address)?;
+        listener.set_nonblocking(true)?;
+        epoll::add(&self.epoll, &listener, tag(WATCHER, 0), EventFlags::IN)?;
+        Ok(listener)
     }
 
     /// Somebody comes, or says something.
