@@ -2,8 +2,8 @@
 //! is checked for every job by the harness.
 
 use crate::harness::{
-    MPIEXEC, Outcome, Running, launcher, leftovers, mpiexec, own_path, role, role_with, signal_to,
-    until,
+    Folder, MPIEXEC, Outcome, Running, launcher, leftovers, mpiexec, own_path, role, role_with,
+    signal_to, until,
 };
 use crate::parts;
 use rustix::process::Signal;
@@ -322,8 +322,15 @@ fn grandchildren_die_too() {
 }
 
 fn stopped_and_continued() {
-    let running = mpiexec(["-n", "1", "sh", "-c", "sleep 0.2; echo done"]).start();
-    running.wait_for(1, "sleep");
+    let folder = Folder::new();
+    let end = folder.0.join("end");
+    // Until it is told, however busy the machine is.
+    let script = format!(
+        "while [ ! -e {} ]; do sleep 0.02; done; echo done",
+        end.display()
+    );
+    let running = mpiexec(["-n", "1", "sh", "-c", &script]).start();
+    running.wait_for(1, "while");
     // A signal to go on may come at any moment of the stop: it is never lost.
     for turn in 0..400 {
         running.signal(Signal::TSTP);
@@ -331,6 +338,7 @@ fn stopped_and_continued() {
         while start.elapsed() < Duration::from_micros(turn) {}
         running.signal(Signal::CONT);
     }
+    std::fs::write(&end, "").expect("write");
     let outcome: Outcome = running.finish();
     assert_eq!(outcome.good().output, "done\n");
     // Long enough for the rank to end before, on a busy machine too.
