@@ -20,7 +20,7 @@ struct Link {
     packets: VecDeque<Vec<u8>>,
     /// The receiver wants data to be held back.
     held: bool,
-    /// What is under way does not arrive yet.
+    /// Packets that were sent do not arrive yet.
     is_late: bool,
 }
 

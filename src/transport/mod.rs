@@ -668,15 +668,13 @@ impl Transport {
         Endpoint::join_mapped(fd, map, me, processes).expect("a segment of the test")
     }
 
-    /// Whether what goes from one process to another stays under way, where queues lead there. False: none do.
-    pub fn set_late(&mut self, from: u32, to: u32, is_late: bool) -> bool {
+    /// Whether packets from one process to another stay under way, where the route between them is the loopback.
+    pub fn set_late(&mut self, from: u32, to: u32, is_late: bool) {
         let me = self.table.me();
         let other = if me == from { to } else { from };
-        let loops = matches!(self.table.of(other).route, Route::Loopback(_));
-        if loops {
+        if matches!(self.table.of(other).route, Route::Loopback(_)) {
             self.looped().set_late(from, to, is_late);
         }
-        loops
     }
 
     fn looped(&mut self) -> &mut loopback::End {
