@@ -71,7 +71,7 @@ fn shown(wait: &waits::Wait) -> [String; 3] {
     [peer, tag, name]
 }
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 11] = [
     "rank",
     "pid",
     "state",
@@ -82,6 +82,7 @@ const HEADINGS: [&str; 10] = [
     "for",
     "posted",
     "unexpected",
+    "sending",
 ];
 
 /// Lines of a table that nobody asked for.
@@ -117,29 +118,31 @@ pub fn render_short(rows: &[Row]) -> String {
 }
 
 fn render_some(rows: &[Row], ranks: impl Iterator<Item = usize>) -> String {
-    let cells: Vec<[String; 11]> = ranks.map(|rank| cells_of(rank, &rows[rank])).collect();
-    let headings: Vec<&str> = HEADINGS.into_iter().chain(["sending"]).collect();
-    let widths: Vec<usize> = (0..headings.len())
-        .map(|column| {
-            let cells = cells.iter().map(|row| row[column].chars().count());
-            cells.chain([headings[column].len()]).max().unwrap_or(0)
-        })
-        .collect();
-    let mut text = String::new();
-    let mut line = |cells: &[&str]| {
-        let mut line = String::from(" ");
-        for (cell, width) in cells.iter().zip(&widths) {
-            let _ = write!(line, " {cell:width$} ");
+    let mut table = vec![HEADINGS.map(str::to_owned).to_vec()];
+    table.extend(ranks.map(|rank| cells_of(rank, &rows[rank]).to_vec()));
+    let lines = aligned(&table);
+    lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
+/// The characters of each column of a table, whose rows have as many cells as the first one.
+pub(super) fn widths(table: &[Vec<String>]) -> Vec<usize> {
+    let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max();
+    (0..table[0].len())
+        .map(|at| width(at).unwrap_or(0))
+        .collect()
+}
+
+/// The lines of a table, columns aligned.
+pub(super) fn aligned(table: &[Vec<String>]) -> Vec<String> {
+    let widths = widths(table);
+    let line = |row: &Vec<String>| {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell:width$}  ");
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
+        line.trim_end().to_owned()
     };
-    line(&headings);
-    for row in &cells {
-        let row: Vec<&str> = row.iter().map(String::as_str).collect();
-        line(&row);
-    }
-    text
+    table.iter().map(line).collect()
 }
 
 pub(super) fn cells_of(rank: usize, row: &Row) -> [String; 11] {

@@ -3,7 +3,6 @@
 use super::sample::{Counts, Sample};
 use crate::mpiexec::table;
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// A rank that waits less than this is the one that others wait for, if they wait more than that.
 const LATE: u32 = 25;
@@ -265,27 +264,14 @@ fn leave_out(table: &mut [Vec<String>], heading: &str) {
 
 /// The lines of a table, columns aligned, without those that a terminal of this width has no room for.
 fn fitted(mut table: Vec<Vec<String>>, width: usize) -> Vec<String> {
-    let widths = |table: &[Vec<String>]| -> Vec<usize> {
-        let columns = 0..table[0].len();
-        let width = |at: usize| table.iter().map(|row| row[at].chars().count()).max();
-        columns.map(|at| width(at).unwrap_or(0)).collect()
-    };
     for least in LEAST_WANTED {
-        let wanted: usize = widths(&table).iter().map(|width| width + 2).sum();
+        let wanted: usize = table::widths(&table).iter().map(|width| width + 2).sum();
         if wanted <= width.saturating_add(2) {
             break;
         }
         leave_out(&mut table, least);
     }
-    let widths = widths(&table);
-    let line = |row: &Vec<String>| {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(line, "{cell:width$}  ");
-        }
-        line.trim_end().to_owned()
-    };
-    table.iter().map(line).collect()
+    table::aligned(&table)
 }
 
 #[cfg(test)]
