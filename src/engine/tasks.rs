@@ -57,6 +57,8 @@ thread_local! {
     static SLEEPS: Cell<bool> = const { Cell::new(false) };
     /// The poll is for a liveness check.
     static CHECKS: Cell<bool> = const { Cell::new(false) };
+    /// A future that was polled on this thread has got what it waited for, since tasks were last run.
+    static WENT_ON: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Begins a task; its first steps are made at once.
@@ -67,7 +69,9 @@ pub fn spawn(future: impl Future<Output = ()> + Send + 'static) {
         watch: Watch::default(),
         future: Box::pin(future),
     };
-    if !task.poll() {
+    let over = task.poll();
+    WENT_ON.set(false);
+    if !over {
         LIVE.fetch_add(1, Ordering::Relaxed);
         BEGUN.lock().push(task);
     }
@@ -257,6 +261,7 @@ pub fn before_sleep() -> bool {
 /// The future that is being polled goes on: what it has waited for has come.
 #[inline]
 pub fn go_on() {
+    WENT_ON.set(true);
     published::stir();
 }
 
@@ -295,6 +300,8 @@ fn give_up(tasks: &mut Vec<Task>) {
     CHECKS.set(false);
 }
 
+/// True if a task could go on, also from one wait for anything to the next: the next one is not announced to those who are to end it,
+/// so this thread must not sleep before tasks were told of it once more.
 fn run_ready(tasks: &mut Vec<Task>) -> bool {
     let mut moved = false;
     loop {
@@ -315,7 +322,7 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
             }
         }
         if !any {
-            return moved;
+            return moved | WENT_ON.take();
         }
         moved = true;
     }
@@ -436,4 +443,33 @@ impl Engine {
 /// [`Engine::end_task`] in whichever engine it is.
 pub fn end(index: Index, error: Option<Error>) {
     enter_at(requests::engine_of(index)).end_task(index, error);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_task_that_goes_on_to_another_wait_has_moved() {
+        let reached = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&reached);
+        let mut tasks = vec![Task {
+            waits_for: ANYTHING,
+            from: 0,
+            watch: Watch::default(),
+            future: Box::pin(async move {
+                for step in 1..=2 {
+                    condition(|| seen.load(Ordering::Relaxed) >= step).await;
+                }
+            }),
+        }];
+        assert!(!run_ready(&mut tasks));
+        reached.store(1, Ordering::Relaxed);
+        assert!(run_ready(&mut tasks), "the first wait has ended");
+        assert!(!run_ready(&mut tasks), "nothing has happened since");
+        reached.store(2, Ordering::Relaxed);
+        assert!(run_ready(&mut tasks));
+        assert!(tasks.is_empty());
+    }
 }
