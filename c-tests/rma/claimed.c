@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -142,12 +143,21 @@ static void lists(int rounds)
     end();
 }
 
-/* Whether the kernel says if memory can be written without writing to it. */
+/* The cores of all ranks, each of which may be bound to one. */
+static int cores;
+
+static void count_cores(void)
+{
+    cpu_set_t own, all;
+    CHECK(sched_getaffinity(0, sizeof own, &own) == 0);
+    MPI(MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD));
+    cores = CPU_COUNT(&all);
+}
+
+/* Whether the kernel says if memory can be written without writing to it, and each rank has a core. */
 static int can_ask(void)
 {
-    cpu_set_t cores;
-    CHECK(sched_getaffinity(0, sizeof cores, &cores) == 0);
-    return madvise(memory, PAGE, 23 /* MADV_POPULATE_WRITE */) == 0 && CPU_COUNT(&cores) >= size;
+    return madvise(memory, PAGE, 23 /* MADV_POPULATE_WRITE */) == 0 && cores >= size;
 }
 
 static int threads(void)
@@ -161,12 +171,14 @@ static int threads(void)
     return count;
 }
 
-/* Puts so many times at most, until the target has done so many of them: how many it has. One that sleeps in its wait does none. */
-static int put_by_target(MPI_Datatype type, int bytes, int wanted, int most)
+/* Puts so many times at most, so many microseconds apart, until the target has done so many of them: how many it has. */
+static int put_by_target(MPI_Datatype type, int bytes, int wanted, int most, useconds_t apart)
 {
     static char values[PIECES * 24];
     int done = 0;
     for (int i = 0; i < most && done < wanted; i++) {
+        if (apart)
+            usleep(apart);
         long before = calls;
         MPI(MPI_Put(values, bytes, MPI_BYTE, 1, 0, 1, type, win));
         MPI(MPI_Win_flush(1, win));
@@ -190,11 +202,37 @@ static void by_target(void)
         while (!is_over)
             MPI(MPI_Test(&over, &is_over, MPI_STATUS_IGNORE));
     } else if (size == 2 && can_ask()) {
-        CHECK_INT(put_by_target(type, bytes, 3, 1000000), 3);
+        CHECK_INT(put_by_target(type, bytes, 3, 1000000, 0), 3);
     }
     if (rank == 0 && size == 2)
         MPI(MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
     MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_unlock_all(win));
+    MPI(MPI_Type_free(&type));
+    end();
+}
+
+/* A target that has fallen asleep in its wait is woken for puts of many pieces: it does them, or, on a busy machine, comes too late for them, and sleeps
+ * again each time. Without that it sleeps on. */
+static void woken(void)
+{
+    enum { PUTS = 320, APART = 2000 /* us, in which it falls asleep */, OFTEN = 8 /* one of 32 is offered at least */ };
+    struct rusage before, after;
+    int bytes, done = 0;
+    begin();
+    MPI_Datatype type = shape(0, &bytes);
+    MPI(MPI_Win_lock_all(0, win));
+    int can = size == 2 && can_ask() && !slow();
+    MPI(MPI_Bcast(&can, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    if (can && rank == 0) {
+        done = put_by_target(type, bytes, 3, PUTS, APART);
+        MPI(MPI_Send(&done, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+    } else if (can) {
+        CHECK(getrusage(RUSAGE_THREAD, &before) == 0);
+        MPI(MPI_Recv(&done, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK(getrusage(RUSAGE_THREAD, &after) == 0);
+        CHECK(done == 3 || after.ru_nvcsw - before.ru_nvcsw >= OFTEN);
+    }
     MPI(MPI_Win_unlock_all(win));
     MPI(MPI_Type_free(&type));
     end();
@@ -214,7 +252,7 @@ static void asked_once(void)
     for (int round = 0; can && round < ROUNDS && done < MANY; round++) {
         long before = asked;
         if (rank == 0) {
-            done = put_by_target(type, bytes, MANY, 2 * MANY);
+            done = put_by_target(type, bytes, MANY, 2 * MANY, 0);
             MPI(MPI_Send(&done, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
             continue;
         }
@@ -255,7 +293,7 @@ static void unmapped_by_thread(void)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0 && size == 2) {
         if (can)
-            put_by_target(type, bytes, 20, 200);
+            put_by_target(type, bytes, 20, 200, 0);
         MPI(MPI_Put(&told, 1, MPI_INT, 1, 64, 1, MPI_INT, win));
         while (told != 2) {
             MPI(MPI_Win_flush(1, win));
@@ -288,7 +326,7 @@ static void unusable(int gone)
     int can = can_ask() && !slow();
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0 && size == 2 && can)
-        put_by_target(type, bytes, 20, 200);
+        put_by_target(type, bytes, 20, 200, 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     CHECK((gone ? munmap(memory + 3 * PAGE, PAGE) : mprotect(memory + 3 * PAGE, PAGE, PROT_READ)) == 0);
     MPI(MPI_Barrier(MPI_COMM_WORLD));
@@ -313,10 +351,12 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     int rounds = argc > 1 ? atoi(argv[1]) : 200;
     state += (uint64_t) rank;
+    count_cores();
     compare(1, rounds);
     compare(size, rounds);
     lists(rounds / 4);
     by_target();
+    woken();
     asked_once();
     unmapped_by_thread();
     unusable(1);

@@ -250,6 +250,12 @@ impl Assembly {
         }
     }
 
+    /// As [`Self::wake`]. Whether the rank slept, or was about to.
+    pub fn wake_sleeper(&self, rank: usize) -> bool {
+        let notifier = self.notifiers[rank].as_ref();
+        notifier.is_some_and(|notifier| notifier.wake_sleeper())
+    }
+
     /// Waits until all ranks have come here. What they have stored before is seen after it. No rank may come in a task.
     ///
     /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.

@@ -265,6 +265,11 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
+    /// Wakes the target if it sleeps in a wait, which is returned.
+    pub(super) fn wake_target(&self) -> bool {
+        self.window.assembly.wake_sleeper(self.rank)
+    }
+
     pub(super) fn process(&self) -> u32 {
         self.window.targets[self.rank].process
     }

@@ -103,6 +103,16 @@ impl FirstNotifier {
     pub fn wake_ordered(&self) {
         Notifier::of(self.0, 0).wake_ordered();
     }
+
+    /// As [`Self::wake_ordered`]. Whether a thread slept, or was about to.
+    pub fn wake_sleeper(&self) -> bool {
+        let first = Notifier::of(self.0, 0);
+        let sleeps = first.own.has_sleepers();
+        if sleeps {
+            first.notify();
+        }
+        sleeps
+    }
 }
 
 /// A thread that is about to sleep for some engines of its process.
