@@ -7,7 +7,7 @@
 
 use super::args::CollArgs;
 use super::choose::route;
-use super::choose::staging::has_little;
+use super::choose::staging::{has_little, published};
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
 use super::{check, differing, dispatch, inter, staged};
@@ -314,8 +314,8 @@ impl Operation {
         match &self.staged {
             StagedIn::Nothing => self.run_in(None).await,
             StagedIn::Own(area) => {
-                self.run_in(staging_of(comm, &area.0, Geometry::of_operation))
-                    .await
+                let geometry = |ranks| Geometry::of_persistent(ranks, self.published(ranks));
+                self.run_in(staging_of(comm, &area.0, geometry)).await
             }
             StagedIn::Shared(turn) => {
                 let areas = &comm.staging;
@@ -328,6 +328,12 @@ impl Operation {
                 done
             }
         }
+    }
+
+    /// Bytes that a rank publishes in the area at most, if all of its ranks know that: these are all of the communicator's on one node.
+    fn published(&self, ranks: usize) -> Option<usize> {
+        let on_one_node = self.comm.nodes().is_none();
+        on_one_node.then(|| published(&self.call, self.comm.rank() as usize, ranks))?
     }
 
     async fn run_in(&self, staging: Option<StagingOf<'_>>) -> Result<()> {

@@ -166,7 +166,8 @@ impl Shape {
 
     /// The longest piece of what every rank publishes for all.
     pub(super) fn piece(&self) -> usize {
-        power_below((ALL_PIECES / self.ranks()).min(LONGEST_PIECE))
+        let most = LONGEST_PIECE.min(self.geometry.large / 4);
+        power_below((ALL_PIECES / self.ranks()).min(most))
     }
 
     /// The longest part of what every rank publishes for each.

@@ -79,10 +79,9 @@ pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
     }
 }
 
-/// Whether a nonblocking operation has so little data that it needs no large rings, and no more than a slot of an area for little data.
-/// `None`: not all ranks know alike.
-pub fn has_little(args: &CollArgs, me: usize, ranks: usize) -> Option<bool> {
-    let bytes = match args {
+/// Bytes that a rank publishes in a nonblocking operation at most. `None`: not all ranks know alike.
+pub fn published(args: &CollArgs, me: usize, ranks: usize) -> Option<usize> {
+    Some(match args {
         CollArgs::Barrier => 0,
         CollArgs::Bcast { buffer, .. } => buffer.len(),
         CollArgs::Gather {
@@ -104,8 +103,13 @@ pub fn has_little(args: &CollArgs, me: usize, ranks: usize) -> Option<bool> {
         | CollArgs::ReduceScatter { own, .. }
         | CollArgs::Scan { own, .. } => own.len(),
         _ => return None,
-    };
-    Some(bytes <= UNIT)
+    })
+}
+
+/// Whether a nonblocking operation has so little data that it needs no large rings, and no more than a slot of an area for little data.
+/// `None`: not all ranks know alike.
+pub fn has_little(args: &CollArgs, me: usize, ranks: usize) -> Option<bool> {
+    published(args, me, ranks).map(|bytes| bytes <= UNIT)
 }
 
 /// Bytes of one rank's part of a gather or scatter.

@@ -121,7 +121,9 @@ fn types() -> &'static Types {
 impl Sequence {
     fn geometry(&self) -> Geometry {
         match self.own {
-            true => Geometry::of_operation(self.ranks),
+            true if self.ranks.is_multiple_of(2) => Geometry::of_operation(self.ranks),
+            // Operations with more data than that run there, too.
+            true => Geometry::of_persistent(self.ranks, Some(4096)),
             false => Geometry::of(self.ranks),
         }
     }

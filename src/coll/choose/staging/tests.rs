@@ -167,17 +167,20 @@ fn each_shape(mut look: impl FnMut(&mut Call, Shape)) {
         }
         for kind in KINDS {
             let mut call = Call::new(kind, ranks, bytes);
-            for number in 0..32 {
-                let geometry = match number & 1 {
+            let known = super::published(&call.args(0), 0, ranks);
+            for number in 0..64 {
+                let geometry = match number & 33 {
                     0 => Geometry::of(ranks),
-                    _ => Geometry::of_operation(ranks),
+                    1 => Geometry::of_operation(ranks),
+                    32 => Geometry::of_persistent(ranks, known),
+                    _ => Geometry::of_persistent(ranks, None),
                 };
                 let shape = Shape {
                     geometry,
                     oversubscribed: number & 2 > 0,
                     large: number & 4 > 0,
                     reads: [|| false, || true][number >> 3 & 1],
-                    reach: number >> 4 > 0,
+                    reach: number >> 4 & 1 > 0,
                 };
                 look(&mut call, shape);
             }

@@ -34,6 +34,8 @@ pub const SHARED_ROUNDS: usize = 2;
 pub const UNIT: usize = 1024;
 /// Pieces of the greatest length that a small ring holds.
 pub const SMALL_DEPTH: usize = 4;
+/// Rounds that the large rings of a persistent operation hold: it overtakes itself by no more.
+const ROUNDS_OF_ONE: usize = 4;
 /// Rounds whose results lie beside each other in the small ring of results.
 pub const RESULT_SLOTS: usize = SMALL_DEPTH;
 /// Between two large rings: pieces of several ranks, read at the same time, are not to meet in the same sets of a cache.
@@ -121,12 +123,32 @@ impl Geometry {
         }
     }
 
-    /// Of one persistent operation, or of nonblocking ones with little data, one at a time: such a one is never far ahead of itself.
+    /// Of nonblocking operations with little data, one at a time: such a one is never far ahead of itself.
     pub fn of_operation(ranks: usize) -> Geometry {
         Geometry {
             lines: 8,
             slot: UNIT,
             ..Self::of(ranks)
+        }
+    }
+
+    /// Of one persistent operation in which a rank publishes so many bytes at most; `None`: not all ranks know how many. The node's areas have little memory
+    /// together, and a program may have many such operations.
+    pub fn of_persistent(ranks: usize, bytes: Option<usize>) -> Geometry {
+        let whole = Geometry {
+            lines: 8,
+            ..Self::of(ranks)
+        };
+        let Some(bytes) = bytes else {
+            return whole;
+        };
+        // Parts for each rank begin at lines.
+        let round = bytes.saturating_add(ranks * 64 + UNIT);
+        let power = |bytes: usize| bytes.checked_next_power_of_two().unwrap_or(usize::MAX);
+        Geometry {
+            slot: power(bytes).clamp(UNIT, whole.slot),
+            large: power(round.saturating_mul(ROUNDS_OF_ONE)).min(whole.large),
+            ..whole
         }
     }
 
