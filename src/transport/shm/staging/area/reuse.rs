@@ -359,6 +359,25 @@ mod tests {
     }
 
     #[test]
+    fn a_persistent_operation_finds_memory_beside_a_communicators_areas() {
+        for ranks in [2, 4, 8, 16] {
+            let (whole, bytes) = (Geometry::of(ranks), 64 << 10);
+            let own = Geometry::of_persistent(ranks, Some(bytes));
+            assert_eq!(own.slot, whole.slot, "without large rings as few rounds");
+            assert!(own.large >= 2 * bytes, "{own:?}");
+            // Those of blocking operations, and of nonblocking ones with little and with much data; rings of two.
+            let areas = 2 * whole.bytes() + 4 * Geometry::of_operation(ranks).bytes();
+            let used = areas + 2 * whole.large_bytes() + own.bytes() + own.large_bytes();
+            let most = NODE_BYTES + NODE_BYTES_PER_RANK * ranks as u64;
+            assert!(used as u64 <= most / 4 * 3, "{ranks} ranks: {used} bytes");
+            assert_eq!(
+                Geometry::of_persistent(ranks, Some(8)).slot,
+                crate::transport::collective::UNIT
+            );
+        }
+    }
+
+    #[test]
     fn an_area_is_used_again_when_all_have_left_it() {
         let node = Node::new();
         let first = node.make(0);
