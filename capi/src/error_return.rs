@@ -220,7 +220,7 @@ fn met(
             _ => Class::TInvalid.value(),
         };
     }
-    let call = call(function, arguments);
+    let call = call(function, arguments, error.class());
     let is_of_operation = matches!(origin, Origin::None);
     let origin = match is_of_operation {
         true => Origin::of(error.owner()),
@@ -326,10 +326,15 @@ fn action_of_the_process() -> Action {
     handler.map_or(Action::EndJob, Attached::action)
 }
 
-/// `MPI_Send(buf=0x7ffd5e0, count=1, ...)`
-fn call(function: &str, arguments: &[(&'static str, &dyn Describe)]) -> String {
-    let mut call = format!("{function}(");
-    for (position, (name, value)) in arguments.iter().enumerate() {
+/// `MPI_Send(buf=0x7ffd5e0, count=1, ...)`; `MPI_Send(comm=MPI_COMM_WORLD)` where the class says that the communicator alone is the reason: programs go
+/// on from such an error, and wait for it.
+fn call(function: &str, arguments: &[(&'static str, &dyn Describe)], class: Class) -> String {
+    let mut call = String::with_capacity(128);
+    call.push_str(function);
+    call.push('(');
+    let tells = |name: &str| class != Class::Revoked || name.ends_with("comm");
+    let told = arguments.iter().filter(|(name, _)| tells(name));
+    for (position, (name, value)) in told.enumerate() {
         if position > 0 {
             call.push_str(", ");
         }

@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::group::names;
 use crate::queue::revocations;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use crate::transport::{self, deaths};
+use crate::transport::{self, DeskKey, deaths};
 use parking_lot::Mutex;
 
 /// This process knows of a revoked communicator.
@@ -50,8 +50,9 @@ impl Comm {
 
     /// MPIX_Comm_revoke.
     pub fn revoke(&'static self) {
-        look();
+        // First: others wait for it.
         self.set_revoked();
+        look();
     }
 
     /// MPIX_Comm_is_revoked: as [`Comm::is_revoked`], with a look at what has come.
@@ -78,12 +79,17 @@ impl Comm {
             return;
         }
         // First, so that all of this node know although this process dies.
-        let is_told = self.tell_node();
-        self.take_revoked(is_told);
+        let key = news_key(self);
+        let is_told = match (transport::desks(), &key) {
+            (Some(desks), Some(key)) => desks.revoke(key),
+            _ => true,
+        };
+        self.take_revoked(key.as_ref(), is_told);
     }
 
-    /// Revokes it in this process, and has those elsewhere know. `is_told`: all of this node have been told.
-    fn take_revoked(&'static self, is_told: bool) {
+    /// Revokes it in this process, and has those elsewhere know. `key`: of its block in the directory of desks, if it can have one; `is_told`: all of
+    /// this node have been told.
+    fn take_revoked(&'static self, key: Option<&DeskKey>, is_told: bool) {
         if !revocations::learn(&self.revoked, &self.is_over) {
             return;
         }
@@ -98,22 +104,18 @@ impl Comm {
         deaths::found();
         tasks::check_at_once();
         engine::wake_own_threads();
-        if let (Some(desks), Some(key)) = (transport::desks(), news_key(self)) {
-            desks.know(&key);
-        }
-    }
-
-    /// False: there is no memory for it.
-    fn tell_node(&self) -> bool {
-        match (transport::desks(), news_key(self)) {
-            (Some(desks), Some(key)) => desks.revoke(&key),
-            _ => true,
+        if let (Some(desks), Some(key)) = (transport::desks(), key) {
+            desks.know(key);
         }
     }
 
     /// Tells others, of whom those of this node know if `is_told`.
     #[cold]
     fn pass_on(&self, is_told: bool) {
+        if is_told && self.can_have_desk() {
+            // There is nobody elsewhere.
+            return;
+        }
         let own = self.members().group().members().into_iter();
         let own = own.map(|process| (process, self.receive_context()));
         let remote = self.remote().map(|remote| remote.group().members());
@@ -202,7 +204,7 @@ pub fn look() {
                     comm.has_context(key.contexts.0) && news_key(comm).as_ref() == Some(&key)
                 };
                 if let Some(comm) = find(is_its) {
-                    comm.take_revoked(true);
+                    comm.take_revoked(Some(&key), true);
                 }
             }
         });

@@ -17,6 +17,7 @@ pub mod in_place;
 pub mod library;
 pub mod made;
 pub mod memory;
+pub mod own_code;
 pub mod own_memory;
 pub mod peer_memory;
 pub mod process;

@@ -6,7 +6,9 @@
 use crate::attr;
 use crate::choice;
 use crate::engine;
+use crate::os::own_code;
 use crate::sync::{AtomicBool, Ordering};
+use crate::transport;
 use crate::variables::Variable;
 
 choice! {
@@ -36,12 +38,27 @@ pub fn survive() {
         && let Some(page) = engine::own_page()
     {
         page.survives.store(1, Ordering::Release);
-        begin();
+        // Otherwise it was told at the start.
+        if SURVIVE.get() == Survive::Auto {
+            tell();
+        }
+    }
+}
+
+/// A process has come into the job. Where the job survives it prepares for failures, at the start, so that the first one finds the library's
+/// code and memory there: a page that is touched for the first time takes as long as 1,000 to 10,000 instructions.
+pub(super) fn begin() {
+    tell();
+    if survives() {
+        own_code::provide();
+        if let Some(desks) = transport::desks() {
+            desks.provide();
+        }
     }
 }
 
 /// Tells the program by MPI_COMM_WORLD's attribute MPIX_FT.
-pub(super) fn begin() {
+fn tell() {
     attr::set(attr::FT, Some(survives().into()));
 }
 

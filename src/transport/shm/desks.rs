@@ -295,10 +295,26 @@ impl Desks {
     }
 
     /// The caller has the lock.
+    fn find_free(&self, words: usize) -> Option<Block> {
+        let fits = |block: &Block| block.len() >= words && self.is_free(block);
+        self.blocks().find(fits)
+    }
+
+    /// Has a block ready for a communicator of all ranks of this node, and maps it in this process: whoever makes or finds the desk later waits
+    /// for no memory, unless another communicator has taken the block.
+    pub fn provide(&self) {
+        let words = block_words(self.segment.ranks());
+        let _locked = self.lock();
+        if self.find_free(words).is_none() {
+            // If there is no memory, whoever needs it is told.
+            let _ = self.add(words);
+        }
+    }
+
+    /// The caller has the lock.
     fn make(&self, key: &Key) -> Option<Block> {
         let words = block_words(key.seats.len());
-        let fits = |block: &Block| block.len() >= words && self.is_free(block);
-        let free = self.blocks().find(fits);
+        let free = self.find_free(words);
         let block = free.or_else(|| self.add(words))?;
         block[IS_USED].store(0, Ordering::Relaxed);
         block[IS_REVOKED].store(0, Ordering::Relaxed);
@@ -332,10 +348,15 @@ impl Desks {
         Some(block)
     }
 
-    /// Whether there is one.
+    /// Whether there is one, and not only a block that is [provided](Desks::provide).
     #[inline]
     pub fn any(&self) -> bool {
-        self.shared().first.load(Ordering::Relaxed) != 0
+        let first = self.shared().first.load(Ordering::Acquire);
+        first != 0
+            && self.block_at(first).is_some_and(|block| {
+                let word = |at: usize| block[at].load(Ordering::Relaxed);
+                word(IS_USED) != 0 || word(NEXT) != 0
+            })
     }
 
     /// A member without the desk will not ask for it any more: the others may have one.
@@ -436,6 +457,22 @@ mod tests {
         again.leave(1);
         let smaller = all[1].open(&key(20, &[0, 1])).unwrap();
         assert!(!smaller.desk().is_settled(1, &mut 0, |_| false));
+        assert_eq!(next(&all[0]), 2);
+    }
+
+    #[test]
+    fn a_block_is_provided_once_for_all_and_taken_by_the_first_communicator() {
+        let all = desks(3, segment_bytes(3));
+        all.iter().for_each(Desks::provide);
+        assert_eq!(next(&all[0]), 1);
+        assert!(all.iter().all(|desks| !desks.any()));
+        assert!(!all[0].any_revocation() && !all[1].is_revoked(&key(8, &[0, 1, 2])));
+        assert!(all[1].revoke(&key(8, &[0, 1, 2])));
+        assert_eq!(next(&all[0]), 1);
+        assert!(all.iter().all(Desks::any));
+        assert_eq!(all[2].revoked(), [key(8, &[0, 1, 2])]);
+        // It is another one's now.
+        all[2].provide();
         assert_eq!(next(&all[0]), 2);
     }
 
