@@ -123,6 +123,7 @@ impl Supervisor<'_> {
             cookie,
             connected: false,
             disconnected: false,
+            says_disconnected: false,
             failed: false,
             died_out: false,
             running: true,
@@ -202,11 +203,7 @@ impl Supervisor<'_> {
                 }
                 FAILED => self.spawned[number].failed = true,
                 DIED_OUT => self.spawned[number].died_out = true,
-                DISCONNECTED => {
-                    // The connection also ends with the last process here that dies: those there have survived it.
-                    let is_left = self.ranks.iter().any(Rank::is_running) || self.has_survivors();
-                    self.spawned[number].disconnected |= is_left;
-                }
+                DISCONNECTED => self.spawned[number].says_disconnected = true,
                 _ => {
                     if let Some(word) = line.strip_prefix(ANSWER) {
                         self.hear_spawned_answer(number, word);
@@ -251,13 +248,15 @@ impl Supervisor<'_> {
         if job.started && !job.summed {
             self.verdict.ended.add_unknown();
         }
+        let is_anybody_left = self.is_anybody_left();
         let job = &self.spawned[number];
+        let disconnected = job.is_disconnected(is_anybody_left);
         let code = match life {
             Life::Exited(code) => code,
             Life::Killed(signal) => 128 + signal,
             Life::Running | Life::Lost => return,
         };
-        let connected = job.connected && !job.disconnected;
+        let connected = job.connected && !disconnected;
         // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
         let ended_by_rank = matches!(life, Life::Exited(_)) && goes_on;
         let failed = job.failed || code > 128 && !ended_by_rank;
@@ -282,7 +281,7 @@ impl Supervisor<'_> {
             self.deaths.get_or_insert(code);
         } else if connected {
             self.code.get_or_insert(code);
-        } else if self.spawned[number].disconnected {
+        } else if disconnected {
             self.say(&format!(
                 "warning: a job that was spawned, and is disconnected, has ended with exit code {code}"
             ));
@@ -306,9 +305,17 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Whether somebody of this job is left. It is asked when something is made of it, not when a spawned job has said that it is disconnected: its ranks
+    /// may know of the last death here before this process does.
+    fn is_anybody_left(&self) -> bool {
+        self.ranks.iter().any(Rank::is_running) || self.has_survivors()
+    }
+
     /// Ends the jobs that end with this one.
     pub(super) fn end_spawned(&mut self) {
-        for job in self.spawned.iter_mut().filter(|job| !job.disconnected) {
+        let is_anybody_left = self.is_anybody_left();
+        let connected = |job: &&mut Spawned| !job.is_disconnected(is_anybody_left);
+        for job in self.spawned.iter_mut().filter(connected) {
             job.socket = None;
         }
     }
@@ -326,7 +333,9 @@ impl Supervisor<'_> {
 
     /// Passes a signal on to jobs that do not end with this one.
     pub(super) fn tell_disconnected(&mut self, signal: i32) {
-        for job in self.spawned.iter_mut().filter(|job| job.disconnected) {
+        let is_anybody_left = self.is_anybody_left();
+        let disconnected = |job: &&mut Spawned| job.is_disconnected(is_anybody_left);
+        for job in self.spawned.iter_mut().filter(disconnected) {
             if let Some(socket) = &mut job.socket {
                 let _ = socket.write_all(&[signal as u8]);
             }
@@ -381,8 +390,8 @@ impl Supervisor<'_> {
         if ending.is_some_and(|ending| ending.time(Instant::now()) > OWN_ENDS) {
             return Vec::new();
         }
-        let all = self.spawned.iter();
-        let on = all.filter(|job| job.running && job.disconnected);
+        let (all, is_anybody_left) = (self.spawned.iter(), self.is_anybody_left());
+        let on = all.filter(|job| job.running && job.is_disconnected(is_anybody_left));
         on.map(|job| job.pid).collect()
     }
 
