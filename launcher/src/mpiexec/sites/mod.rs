@@ -12,7 +12,7 @@ use code::{Code, Exported};
 use maps::Mapping;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Formatter};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -136,7 +136,8 @@ pub fn of_program(stack: &[Places]) -> Option<&Place> {
     places.find(|place| !place.is_of_mpi())
 }
 
-/// The places of addresses of processes, in their order.
+/// The places of addresses of processes, in their order. Each list is a stack, innermost first, of which only the first place of the program is of
+/// interest ([`of_program`]): of what is around it only the module is known.
 pub fn resolve(wanted: &[(i32, Vec<u64>)], limit: Duration) -> Vec<Vec<Places>> {
     let bare = |address: &u64| {
         vec![Place {
@@ -283,7 +284,8 @@ fn all_stacks(pids: &[i32], say: &mut dyn FnMut(u32, Stacks) -> io::Result<()>) 
     Ok(())
 }
 
-/// Says of each address first what takes no time, its module.
+/// Says of each address first what takes no time, its module; then what is at the first of each list that is the program's. The others are not
+/// named: their files may have tables of many megabytes.
 fn answer_all(
     wanted: &[(i32, Vec<u64>)],
     say: &mut dyn FnMut(Answer) -> io::Result<()>,
@@ -308,8 +310,15 @@ fn answer_all(
         }
     }
     let mut codes = Codes::default();
+    let mut found = HashSet::new();
     for (process, address, file, bare) in later {
+        if bare.is_of_library() || found.contains(&process) {
+            continue;
+        }
         let places = codes.places(file, &bare);
+        if !places.iter().all(Place::is_of_mpi) || places.is_empty() {
+            found.insert(process);
+        }
         if !places.is_empty() {
             say(Answer {
                 process,

@@ -85,6 +85,18 @@ fn a_function_of_this_test_has_its_line() {
 }
 
 #[test]
+fn only_the_innermost_place_of_the_program_is_named() {
+    let own = std::process::id() as i32;
+    let [inner, outer] = [marked as *const () as u64, answers as *const () as u64];
+    let all = answers(&[(own, vec![inner, outer]), (own, vec![outer])]);
+    let of = |answer: &Answer| (answer.process, answer.address);
+    let asked = [(0, 0), (0, 1), (1, 0)];
+    assert_eq!(all[..3].iter().map(of).collect::<Vec<_>>(), asked);
+    let named = [(0, 0), (1, 0)];
+    assert_eq!(all[3..].iter().map(of).collect::<Vec<_>>(), named);
+}
+
+#[test]
 fn a_process_that_is_gone_has_no_places() {
     assert!(answers(&[(-1, vec![1, 2])]).is_empty());
 }
