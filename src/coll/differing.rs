@@ -307,11 +307,24 @@ impl Look {
             return false;
         };
         let now = monotonic_nanoseconds();
-        if self.over || now - self.last.min(now) < INTERVAL {
+        let is_soon = now - self.last.min(now) < INTERVAL;
+        if self.over || is_soon && !published::puts_nothing_off() {
             return self.over;
         }
-        self.last = now;
-        let found = compare(comm, of);
+        if !is_soon {
+            self.last = now;
+        }
+        self.note(&compare(comm, of), is_soon)
+    }
+
+    /// Takes what a comparison has found, which counts unless it comes too soon after the last one; what may end the wait has to show all the same.
+    fn note(&mut self, found: &Found, is_soon: bool) -> bool {
+        if is_soon {
+            if found.ended || found.broken || found.difference.is_some() {
+                published::stir();
+            }
+            return false;
+        }
         let seen = (found.difference, found.broken);
         self.looks = match seen == self.seen {
             true => self.looks + 1,
@@ -381,6 +394,18 @@ mod tests {
         assert_eq!(bcast.function(), "MPI_Bcast");
         assert_eq!(bcast.0, record_as(kind_of("MPI_Bcast"), &call));
         assert_ne!(record(&CollArgs::Barrier), 0);
+    }
+
+    #[test]
+    fn a_comparison_that_comes_too_soon_ends_no_wait() {
+        let found = Found {
+            broken: true,
+            ..Found::default()
+        };
+        let mut look = Look::default();
+        assert!((0..2 * EQUAL_IN_DOUBT).all(|_| !look.note(&found, true)));
+        let ends = (1..).find(|_| look.note(&found, false));
+        assert_eq!(ends, Some(EQUAL_IN_DOUBT));
     }
 
     #[test]

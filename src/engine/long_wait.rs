@@ -8,6 +8,7 @@ use super::liveness::Asked;
 use super::numbered_waits::NumberedWait;
 use super::published::{self, Published};
 use super::wait::{Reason, first_of, help, progress_in};
+use super::wanted::{self, Wanted};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::turns::{GIVEN_YIELDS, KEPT_YIELDS, POLLS_AFTER_OPERATION, YIELDS};
@@ -90,6 +91,7 @@ pub(super) fn long_wait<R>(
     let mut published: Option<Published> = None;
     let mut idle = false;
     let mut asked = Asked::NEVER;
+    let mut wanted = Wanted::begin();
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     // Where ranks share cores, a long yield is the usual case and says nothing about other programs. A time that the user has
     // set is the user's choice.
@@ -159,15 +161,23 @@ pub(super) fn long_wait<R>(
             if let Some(heap) = transport::heap() {
                 heap.tidy_up();
             }
-            if asked.is_due(now) {
-                if let Some(published) = published.as_mut() {
-                    published.begin_check(now);
+            let is_wanted = wanted.is_due();
+            if asked.is_due(now) || is_wanted {
+                let checked = match (is_wanted, published.as_mut()) {
+                    (true, Some(published)) => check_all(engines, done, published, now),
+                    (_, published) => check(engines, done, published, now),
+                };
+                match checked {
+                    Checked::Done(result) => return result,
+                    Checked::Moved => {
+                        began = 0;
+                        continue;
+                    }
+                    Checked::Nothing(counts) => wanted.checked(counts),
                 }
-                if let Some(result) = liveness::ask(engines, done) {
-                    return result;
-                }
+                // The look that follows is one at all engines.
+                idle &= !is_wanted;
                 if let Some(published) = published.as_mut() {
-                    published.end_check();
                     published.renew(reason);
                     published.find_sites();
                     published.show_messages(first_of(engines));
@@ -176,13 +186,63 @@ pub(super) fn long_wait<R>(
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
-            match sleep(engines, reason, done, idle, (&asked, published.as_ref())) {
+            let looks = (&asked, &mut wanted, published.as_ref());
+            match sleep(engines, reason, done, idle, looks) {
                 Slept::Done(result) => return result,
                 Slept::Moved => idle = false,
                 Slept::Idle => idle = !idle,
             }
         }
     }
+}
+
+/// What came of liveness checks.
+enum Checked<R> {
+    Done(R),
+    /// A task has gone on.
+    Moved,
+    /// Nothing; whether all of them count.
+    Nothing(bool),
+}
+
+/// A liveness check.
+fn check<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+    mut published: Option<&mut Published>,
+    now: u64,
+) -> Checked<R> {
+    if let Some(published) = &mut published {
+        published.begin_check(now);
+    }
+    if let Some(result) = liveness::ask(engines, done) {
+        return Checked::Done(result);
+    }
+    Checked::Nothing(published.is_some_and(|published| published.end_check()))
+}
+
+/// As many checks as a proof takes, which put nothing off.
+#[cold]
+fn check_all<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+    published: &mut Published,
+    now: u64,
+) -> Checked<R> {
+    let _thorough = published::Thorough::begin();
+    let mut count = true;
+    for _ in 0..wanted::CHECKS {
+        published::begin_tour();
+        if tasks::prepare_sleep() {
+            published::stir();
+            return Checked::Moved;
+        }
+        match check(engines, done, Some(&mut *published), now) {
+            Checked::Nothing(counts) => count &= counts,
+            other => return other,
+        }
+    }
+    Checked::Nothing(count)
 }
 
 fn poll_once<R>(
@@ -226,7 +286,7 @@ fn sleep<R>(
     reason: &Reason<'_>,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
     idle: bool,
-    (asked, published): (&Asked, Option<&Published>),
+    (asked, wanted, published): (&Asked, &mut Wanted, Option<&Published>),
 ) -> Slept<R> {
     let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
@@ -244,15 +304,17 @@ fn sleep<R>(
         return Slept::Done(result);
     }
     // This thread does not sleep for an engine that was taken into use since then.
-    let has_news = asked.is_outdated();
+    let has_news = asked.is_outdated() || wanted.is_new();
     if moved {
         published::stir();
     }
     if moved || has_news || !others && in_use() | engines != all {
         return Slept::Moved;
     }
-    if let Some(published) = published.filter(|_| !others && is_settled()) {
-        published.end_look(is_closed());
+    if let Some(published) = published.filter(|_| !others && is_settled())
+        && published.end_look(is_closed())
+    {
+        wanted.looked();
     }
     if !numbers(sleeps_for).all(|number| enter_at(number).transport.may_sleep()) {
         return Slept::Moved;
@@ -260,6 +322,7 @@ fn sleep<R>(
     let limit = match blocked || !sure || waiter.is_always_ready() {
         true => BOUNDED_SLEEP,
         false if others => OWN_SLEEP,
+        false if wanted.is_owed() => wanted::BETWEEN_TRIES.min(liveness::interval()),
         false => liveness::interval(),
     };
     events::raise(Event::SleepBegun, || {

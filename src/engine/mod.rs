@@ -49,6 +49,7 @@ pub mod tasks;
 pub mod tests;
 pub mod unexpected;
 pub mod wait;
+mod wanted;
 mod withdrawal;
 
 pub use cancel::forget_context;

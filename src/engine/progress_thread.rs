@@ -7,6 +7,7 @@
 use super::liveness::{Asked, interval};
 use super::long_wait::{BOUNDED_SLEEP, are_blocked, is_settled};
 use super::published::{self, ThreadLooks};
+use super::wanted::{CHECKS, Wanted};
 use super::{Engine, Threads, WAITER, enter, set_threads, wake_own_threads};
 use crate::os::turns::YIELDS;
 use crate::os::{monotonic_nanoseconds, schedule, threads};
@@ -70,8 +71,8 @@ impl ProgressThread {
 fn attend(ends: &AtomicBool, looks: &ThreadLooks, mut turn: impl FnMut(bool) -> bool) {
     let ends = || ends.load(Ordering::Relaxed);
     let mut asked = Asked::NEVER;
-    let mut turn = || {
-        let asks = asked.is_due(monotonic_nanoseconds());
+    let mut wanted = Wanted::begin();
+    let mut turn_once = |asks| {
         if asks {
             looks.begin_check();
         }
@@ -82,6 +83,13 @@ fn attend(ends: &AtomicBool, looks: &ThreadLooks, mut turn: impl FnMut(bool) -> 
             looks.end_check();
         }
         moved
+    };
+    let mut turn = || {
+        let is_due = asked.is_due(monotonic_nanoseconds());
+        match wanted.is_new() && wanted.is_due() {
+            true => (0..CHECKS).any(|_| turn_once(true)),
+            false => turn_once(is_due),
+        }
     };
     let mut idle = 0;
     while !ends() {

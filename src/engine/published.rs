@@ -51,6 +51,29 @@ const BETWEEN_CHECKS: u64 = 400_000_000;
 thread_local! {
     /// Since this thread's look began it could not look somewhere.
     static PARTIAL: Cell<bool> = const { Cell::new(false) };
+    /// A liveness check of this thread puts nothing off that is otherwise done seldom.
+    static THOROUGH: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread makes a liveness check that puts nothing off, however short ago the last one was.
+pub fn puts_nothing_off() -> bool {
+    THOROUGH.get()
+}
+
+/// As long as this lives, liveness checks of this thread put nothing off, and each of them counts.
+pub(super) struct Thorough(());
+
+impl Thorough {
+    pub(super) fn begin() -> Thorough {
+        THOROUGH.set(true);
+        Thorough(())
+    }
+}
+
+impl Drop for Thorough {
+    fn drop(&mut self) {
+        THOROUGH.set(false);
+    }
 }
 
 /// Something moves in this process but for a packet that is handled or sent: a task goes on, a wait is to be ended by the clock.
@@ -72,6 +95,11 @@ fn stir_now() {
 #[cold]
 pub fn is_partial() {
     PARTIAL.set(true);
+}
+
+/// This thread begins to look everywhere, outside of a look that is counted.
+pub(super) fn begin_tour() {
+    PARTIAL.set(false);
 }
 
 /// Work of one of the library's own threads: while it lives, waits of this process may be ended by that.
@@ -228,29 +256,31 @@ impl Published {
     }
 
     /// It has found nothing, moved nothing and, as far as its maker knows, left nothing out. `closed`: nobody but those who are awaited has any
-    /// part in what this process still has to do for others.
-    pub fn end_look(&self, closed: bool) {
-        if let Some(slot) = self.slot
-            && !PARTIAL.get()
-        {
+    /// part in what this process still has to do for others. Whether it counts.
+    pub fn end_look(&self, closed: bool) -> bool {
+        let counts = !PARTIAL.get();
+        if let (true, Some(slot)) = (counts, self.slot) {
             self.page.waits.end_look(slot, closed);
         }
+        counts
     }
 
     /// A liveness check begins; tasks were asked just before.
     pub fn begin_check(&mut self, now: u64) {
-        self.checks = now.saturating_sub(self.checked) >= BETWEEN_CHECKS && !PARTIAL.get();
+        let is_late = now.saturating_sub(self.checked) >= BETWEEN_CHECKS;
+        self.checks = (is_late || puts_nothing_off()) && !PARTIAL.get();
         if let (true, Some(slot)) = (self.checks, self.slot) {
             self.checked = now;
             self.page.waits.begin_check(slot);
         }
     }
 
-    /// It has found nothing.
-    pub fn end_check(&self) {
+    /// It has found nothing. Whether it counts.
+    pub fn end_check(&self) -> bool {
         if let (true, Some(slot)) = (self.checks, self.slot) {
             self.page.waits.end_check(slot);
         }
+        self.checks
     }
 }
 

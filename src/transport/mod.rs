@@ -22,6 +22,7 @@ pub mod slots;
 pub mod straight;
 pub mod waiter;
 pub mod waits;
+pub mod wanted;
 pub mod wire;
 
 pub use fabric::{open_fabric, open_late, show_fabric};

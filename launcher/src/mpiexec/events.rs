@@ -21,6 +21,23 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{WaitOptions, wait};
 use std::io::Read;
 
+/// What the socket of the front process brings beside signals: each has a byte of its own.
+const _: () = {
+    let all = [
+        mpir::RELEASE,
+        oversight::QUESTION,
+        spawned::SWEEP,
+        spawned::WAITS,
+        spawned::LOOKS,
+    ];
+    let mut pair = 0;
+    while pair < all.len() * all.len() {
+        let (one, other) = (pair / all.len(), pair % all.len());
+        assert!(one == other || all[one] != all[other]);
+        pair += 1;
+    }
+};
+
 impl Supervisor<'_> {
     /// Handles an event of epoll.
     pub(super) fn handle(&mut self, about: u64, number: usize) {
@@ -72,7 +89,7 @@ impl Supervisor<'_> {
                         oversight::answer(&self.front);
                         continue;
                     }
-                    if [spawned::SWEEP, spawned::WAITS].contains(signal) {
+                    if [spawned::SWEEP, spawned::WAITS, spawned::LOOKS].contains(signal) {
                         self.asked_by_parents(*signal);
                         continue;
                     }

@@ -43,9 +43,10 @@ const DISCONNECTED: &str = "disconnected";
 /// An answer to a question of the verdict, and what the job and those that it has spawned had sent when they ended.
 const ANSWER: &str = "answer ";
 const SUMS: &str = "sums ";
-/// Questions of the verdict, where signals' numbers would be: a sweep, and what ranks wait for.
+/// Questions of the verdict, where signals' numbers would be: a sweep, what ranks wait for, and a sweep after which all ranks look again.
 pub const SWEEP: u8 = 0x60;
 pub const WAITS: u8 = 0x61;
+pub const LOOKS: u8 = 0x63;
 /// The error code of a process that was not started.
 const MPI_ERR_SPAWN: &str = "42";
 /// An answer has room for the codes of so many processes. Where it has none, what it says holds for all.

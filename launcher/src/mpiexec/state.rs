@@ -7,6 +7,7 @@ use super::output::Kind;
 use super::rank::Stage;
 use super::top::sample::{Sample, Sampler};
 use super::verdict::family::{Ended, Family};
+use super::verdict::pace::Pace;
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
 use super::verdict::told::Asked;
@@ -151,6 +152,7 @@ pub struct Verdict {
     pub next: Option<Instant>,
     /// When other hosts are asked next although ranks of this one may move.
     pub parts_at: Option<Instant>,
+    pub pace: Pace,
     pub proof: Proof,
     pub partial: Partial,
     /// The jobs that it is about, and what has ended of them.

@@ -57,6 +57,7 @@ const LAYOUT: u64 = {
             ranks,
             fences,
             deaths,
+            wanted,
             settings,
             bytes,
             next,
@@ -123,6 +124,8 @@ pub struct SegmentHeader {
     pub fences: AtomicU32,
     /// How often mpiexec has told of deaths (`Segment::tell_of_deaths`).
     pub deaths: AtomicU32,
+    /// How often mpiexec has asked all ranks to look again (`Segment::want_looks`).
+    pub wanted: AtomicU32,
     pub settings: Reference,
     /// Bytes of the segment. The file may be longer, see [`heap`].
     bytes: AtomicU64,

@@ -83,6 +83,16 @@ impl Segment<'_> {
     /// Has all ranks look for news, which were written before.
     pub fn tell_news(&self) {
         self.header().deaths.fetch_add(1, Ordering::Release); // pairs with `deaths::told`
+        self.wake_ranks();
+    }
+
+    /// For mpiexec: has all ranks that wait look again at once, and put nothing off.
+    pub fn want_looks(&self) {
+        self.header().wanted.fetch_add(1, Ordering::Release); // pairs with `wanted::count`
+        self.wake_ranks();
+    }
+
+    fn wake_ranks(&self) {
         for rank in 0..self.ranks() {
             wake_all(self.rank(rank));
         }
@@ -193,6 +203,14 @@ mod tests {
         for sleeper in sleepers {
             sleeper.join().unwrap();
         }
-        assert_eq!(segment.header().deaths.load(Ordering::Acquire), 1);
+        // So does a question of mpiexec's, which is no death.
+        let sleepers = [sleep(0, 1), sleep(1, 1 << 5)];
+        segment.want_looks();
+        for sleeper in sleepers {
+            sleeper.join().unwrap();
+        }
+        let header = segment.header();
+        let counts = [&header.deaths, &header.wanted].map(|it| it.load(Ordering::Acquire));
+        assert_eq!(counts, [1, 1]);
     }
 }

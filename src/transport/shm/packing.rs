@@ -5,13 +5,15 @@ use crate::queue::ring;
 use crate::transport::deaths;
 use crate::transport::life;
 use crate::transport::peer::{NodeOf, Peer, Route, Table};
+use crate::transport::wanted;
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
-    /// Takes the deaths that mpiexec counts in this segment for those of this process's job. The segment has to stay, so tests, whose segments go,
-    /// leave that out.
+    /// Takes the deaths that mpiexec counts in this segment for those of this process's job, and the looks that it wants. The segment has to stay, so
+    /// tests, whose segments go, leave that out.
     pub fn hear_of_deaths(&self) {
         deaths::told_by(&self.common.segment.header().deaths);
+        wanted::wanted_by(&self.common.segment.header().wanted);
     }
 
     /// The process table of a job of so many processes; `node_of` says which nodes they are on. Those that are not in this segment

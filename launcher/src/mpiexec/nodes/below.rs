@@ -130,7 +130,7 @@ impl Supervisor<'_> {
             }
             Frame::Ends(news) => self.keep_ends(&news),
             Frame::StacksWanted => self.show_stacks(),
-            Frame::SweepWanted { number, part } => self.answer_sweep(number, part),
+            Frame::SweepWanted { number, ask } => self.answer_sweep(number, ask),
             Frame::WaitsWanted { number } => self.answer_waits(number),
             Frame::SamplesWanted {
                 number,

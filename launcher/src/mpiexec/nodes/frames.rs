@@ -5,7 +5,7 @@ use crate::mpiexec::rank::{Life, Stage};
 use crate::mpiexec::table::Row;
 use crate::mpiexec::top::sample::Sample;
 use crate::mpiexec::verdict::proof::{Exchanged, Seen};
-use crate::mpiexec::verdict::told::ToldRank;
+use crate::mpiexec::verdict::told::{Ask, ToldRank};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a stream that may be on their way without having been taken.
@@ -41,8 +41,7 @@ pub enum Frame {
     /// A sweep over the ranks, see `verdict`.
     SweepWanted {
         number: u32,
-        /// Whether ranks matter although others of their host may move.
-        part: bool,
+        ask: Ask,
     },
     /// What the ranks wait for.
     WaitsWanted {

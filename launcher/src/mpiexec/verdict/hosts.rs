@@ -6,7 +6,7 @@
 
 use super::family::Job;
 use super::proof::Seen;
-use super::told::{Answers, Asked, OfJobs, Proved, ToldRank};
+use super::told::{Answers, Ask, Asked, OfJobs, Proved, ToldRank};
 use crate::mpiexec::nodes::frames::Frame;
 use crate::mpiexec::spawned;
 use crate::mpiexec::supervisor::Supervisor;
@@ -27,23 +27,27 @@ impl Supervisor<'_> {
     }
 
     /// Asks keepers and spawned jobs. Until when answers are awaited; `Err`: there is nobody to ask. `answers`: those of this host, which are found
-    /// while the others find theirs. `part`: see [`Supervisor::sweep_here`].
+    /// while the others find theirs. `sweep`: which one is wanted; none: what ranks wait for.
     fn ask_all(
         &mut self,
-        question: u8,
-        part: bool,
+        sweep: Option<Ask>,
         now: Instant,
         answers: impl FnOnce(&Self) -> Answers,
     ) -> Result<Instant, Answers> {
         let number = self.verdict.questions.wrapping_add(1);
         let keepers = self.tree.as_mut().map_or(0, |tree| {
-            tree.broadcast(&match question {
-                spawned::SWEEP => Frame::SweepWanted { number, part },
-                _ => Frame::WaitsWanted { number },
+            tree.broadcast(&match sweep {
+                Some(ask) => Frame::SweepWanted { number, ask },
+                None => Frame::WaitsWanted { number },
             });
             tree.keepers()
         });
-        let left = keepers + self.ask_spawned(question);
+        let left = keepers
+            + self.ask_spawned(match sweep {
+                Some(ask) if ask.looks => spawned::LOOKS,
+                Some(_) => spawned::SWEEP,
+                None => spawned::WAITS,
+            });
         let answers = answers(self);
         if left == 0 {
             return Err(answers);
@@ -63,11 +67,12 @@ impl Supervisor<'_> {
     pub(super) fn ask_for_sweep(
         &mut self,
         here: Vec<(u32, Seen)>,
-        part: bool,
+        ask: Ask,
         now: Instant,
     ) -> Result<Instant, Answers> {
+        self.want_looks(ask);
         let unknown = self.has_spawned_unasked().then(Job::unknown);
-        self.ask_all(spawned::SWEEP, part, now, |_| {
+        self.ask_all(Some(ask), now, |_| {
             Answers::Sweep(here, Vec::from_iter(unknown))
         })
     }
@@ -78,7 +83,7 @@ impl Supervisor<'_> {
             // Their rows come before their waits.
             self.ask_for_rows();
         }
-        let asked = self.ask_all(spawned::WAITS, true, now, |it| {
+        let asked = self.ask_all(None, now, |it| {
             let here = it.waits_here(|rank| proved.set.get(rank) == Some(&true));
             Answers::Waits(Some(proved), here)
         });
@@ -88,9 +93,17 @@ impl Supervisor<'_> {
     }
 
     /// At a node keeper.
-    pub(crate) fn answer_sweep(&mut self, number: u32, part: bool) {
-        let ranks = self.sweep_here(part);
+    pub(crate) fn answer_sweep(&mut self, number: u32, ask: Ask) {
+        let ranks = self.sweep_here(ask.part);
+        self.want_looks(ask);
         self.report(&Frame::Swept { number, ranks });
+    }
+
+    /// Has the ranks of this host look again, which were read before: what they have begun by then counts for nothing.
+    fn want_looks(&self, ask: Ask) {
+        if ask.looks {
+            self.segment.want_looks();
+        }
     }
 
     /// At a node keeper.
@@ -106,15 +119,18 @@ impl Supervisor<'_> {
             self.tell_parents_mpiexec(&OfJobs::Swept(vec![Job::unknown()]));
         }
         let now = Instant::now();
-        let asked = if question == spawned::SWEEP {
-            // Parts of families over several hosts are not judged.
-            let part = self.tree.is_none();
-            let here = self.sweep_here(part);
-            self.ask_for_sweep(here, part, now)
-        } else {
-            self.ask_all(spawned::WAITS, true, now, |it| {
+        let asked = if question == spawned::WAITS {
+            self.ask_all(None, now, |it| {
                 Answers::Waits(None, it.waits_here(|_| true))
             })
+        } else {
+            let ask = Ask {
+                // Parts of families over several hosts are not judged.
+                part: self.tree.is_none(),
+                looks: question == spawned::LOOKS,
+            };
+            let here = self.sweep_here(ask.part);
+            self.ask_for_sweep(here, ask, now)
         };
         if let Err(answers) = asked {
             self.answered(answers);

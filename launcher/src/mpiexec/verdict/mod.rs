@@ -7,6 +7,7 @@ pub mod family;
 mod hosts;
 #[cfg(test)]
 mod model;
+pub mod pace;
 pub mod partial;
 pub mod proof;
 pub mod told;
@@ -25,20 +26,15 @@ use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
 use oxmpi::transport::slots::{PAIRS, PROGRESS_THREAD, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
-use proof::{Exchanged, Looks, Passive, Records, Seen};
+use pace::Pace;
+use proof::{Exchanged, Looks, Next, Passive, Records, Seen};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use told::{Proved, ToldRank};
+use told::{Ask, Proved, ToldRank};
 use words::{Stuck, Waiting};
 
-/// Between two sweeps of a proof.
-const PERIOD: Duration = Duration::from_millis(250);
-/// Between two looks whether a proof can begin: mpiexec's share of a core, and what users wait for the verdict.
-const IDLE_PERIOD: Duration = Duration::from_millis(500);
 /// Between two questions to other hosts about some ranks, while others of this host go on.
 const PARTS_PERIOD: Duration = Duration::from_secs(2);
-/// Of so many hosts more a look takes as much longer, for the sake of mpiexec, which hears of each.
-const HOSTS: u32 = 16;
 /// Of a job that is stuck, with `-deadlock abort`.
 pub const STUCK_CODE: i32 = 86;
 
@@ -60,7 +56,7 @@ impl Supervisor<'_> {
         if let Some(until) = self.awaits_answers(now) {
             return Some(until);
         }
-        let next = *self.verdict.next.get_or_insert(now + IDLE_PERIOD);
+        let next = *self.verdict.next.get_or_insert(now + Pace::idle());
         if now < next {
             return Some(next);
         }
@@ -73,7 +69,11 @@ impl Supervisor<'_> {
             self.rest(now);
             return self.verdict.next;
         }
-        match self.ask_for_sweep(here, part, now) {
+        let ask = Ask {
+            part,
+            looks: self.verdict.proof.next() == Next::Again && !is_open,
+        };
+        match self.ask_for_sweep(here, ask, now) {
             Ok(until) => Some(until),
             Err(answers) => {
                 self.answered(answers);
@@ -139,13 +139,10 @@ impl Supervisor<'_> {
 
     /// When the next sweep is.
     fn rest(&mut self, now: Instant) {
-        let has_begun = self.verdict.proof.has_begun() || self.verdict.partial.has_begun();
         let hosts = self.tree.as_ref().map_or(0, |tree| tree.keepers());
-        let period = match has_begun {
-            true => PERIOD,
-            false => IDLE_PERIOD * (1 + hosts / HOSTS),
-        };
-        self.verdict.next = Some(now + period);
+        let verdict = &mut self.verdict;
+        let (sweep, is_part) = (verdict.proof.next(), verdict.partial.has_begun());
+        verdict.next = Some(now + verdict.pace.next(sweep, is_part, hosts));
     }
 
     /// A sweep over all ranks of the job, and of those that it has spawned, has found this.

@@ -149,6 +149,17 @@ pub const RULES: Rules = Rules {
     strangers: true,
 };
 
+/// What the next sweep of a proof is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Whether all wait.
+    Begin,
+    /// Whether nothing has moved since, and what looks are counted from.
+    Again,
+    /// Whether each wait has looked since.
+    Looks,
+}
+
 /// The sweeps so far.
 pub struct Proof {
     rules: Rules,
@@ -175,7 +186,16 @@ impl Proof {
 
     /// Whether all waited in the last sweep.
     pub fn has_begun(&self) -> bool {
-        self.first.is_some()
+        self.next() != Next::Begin
+    }
+
+    /// What the next sweep is for.
+    pub fn next(&self) -> Next {
+        match (&self.first, &self.second) {
+            (None, _) => Next::Begin,
+            (Some(_), None) => Next::Again,
+            (Some(_), Some(_)) => Next::Looks,
+        }
     }
 
     /// Begins anew.

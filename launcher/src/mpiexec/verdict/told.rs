@@ -6,6 +6,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::time::Instant;
 
+/// How a sweep is made.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Ask {
+    /// Whether ranks matter although others of their host may move.
+    pub part: bool,
+    /// Whether all ranks are to look again when they were read.
+    pub looks: bool,
+}
+
 /// What a rank that is stuck waits for.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ToldRank {

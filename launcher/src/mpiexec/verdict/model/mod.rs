@@ -3,7 +3,7 @@
 //!
 //! A process runs a script of sends and receives, tasks and computing. Its waits look in steps, one channel at a time, so that messages come
 //! between them; sweeps read one process at a time, so that everything happens between two readings. Some messages go over the fabric: they come
-//! when it likes, however long that takes, and are counted where they are sent and where they are handled.
+//! when it likes, however long that takes, and are counted where they are sent and where they are handled. At any time all are asked to look again.
 
 mod world;
 
@@ -72,7 +72,25 @@ fn world(seed: u64) -> World {
         has_threads: false,
         threads_are_hidden: false,
         threads_are_quiet: false,
+        clock: 0,
+        pause: 0,
+        wanted_put_off: false,
     }
+}
+
+/// A job some of whose calls do not fit. Comparisons of calls are made seldom, and end waits.
+fn world_of_comparisons(seed: u64) -> World {
+    let mut world = world(seed);
+    world.pause = 20;
+    for _ in 0..1 + world.random.below(2) {
+        let waits = world.random.below(SIZE);
+        let calls = (waits + 1 + world.random.below(SIZE - 1)) % SIZE;
+        for (who, step) in [(waits, Step::Compare(calls)), (calls, Step::Call)] {
+            let at = world.random.below(world.all[who].script.len() + 1);
+            world.all[who].script.insert(at, step);
+        }
+    }
+    world
 }
 
 /// A job with windows: locks, of which some are not given back, and posts, of which some do not come.
@@ -174,9 +192,14 @@ fn run_with(mut world: World, mut judge: impl FnMut(&[Seen]) -> Option<Vec<bool>
     let slow = world.random.below(SIZE);
     // The fabric is slow, too.
     let slowness = 1 + world.random.below(60);
+    let wishes = 10 + world.random.below(200);
     for _ in 0..12_000 {
         if world.random.below(slowness) == 0 {
             world.bring();
+        }
+        // At any time, whatever sweeps have found: to ask is never wrong.
+        if world.random.below(wishes) == 0 {
+            world.want_looks();
         }
         let who = world.random.below(SIZE * pace + 1);
         if who == SIZE * pace {
@@ -246,6 +269,38 @@ fn no_job_with_progress_threads_that_goes_on_is_taken_for_stuck_and_each_that_is
         stuck > SEEDS as usize / 10 && ended > SEEDS as usize / 10,
         "{stuck} {ended}"
     );
+}
+
+#[test]
+fn no_job_whose_calls_differ_is_taken_for_stuck_and_each_that_is_stuck_is_found() {
+    let [alarms, stuck, ended, missed] = count(|seed| run(world_of_comparisons(seed), RULES));
+    assert_eq!((alarms, missed), (0, 0), "{stuck} stuck, {ended} ended");
+    assert!(
+        stuck > SEEDS as usize / 10 && ended > SEEDS as usize / 10,
+        "{stuck} {ended}"
+    );
+}
+
+/// Whether a proof over processes whose calls differ is wrong for some seed.
+fn is_wrong_of_comparisons(rules: Rules, change: impl Fn(&mut World)) -> bool {
+    (1..=SEEDS).any(|seed| {
+        let mut world = world_of_comparisons(seed);
+        change(&mut world);
+        run(world, rules) == Came::FalseAlarm
+    })
+}
+
+#[test]
+fn the_second_check_is_needed_where_comparisons_are_put_off() {
+    let rules = Rules { checks: 1, ..RULES };
+    assert!(is_wrong_of_comparisons(rules, |_| {}));
+}
+
+#[test]
+fn looks_that_mpiexec_wants_must_put_nothing_off() {
+    assert!(is_wrong_of_comparisons(RULES, |world| world
+        .wanted_put_off =
+        true));
 }
 
 /// Whether a proof over processes with progress threads is wrong for some seed.

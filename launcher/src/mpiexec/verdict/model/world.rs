@@ -35,6 +35,10 @@ pub(super) enum Step {
     /// A lock in memory that all share.
     Take,
     Give,
+    /// Calls what does not fit to what others have called.
+    Call,
+    /// A wait that the library ends when it has seen twice that this process has made such a call. Nothing wakes the one that waits.
+    Compare(usize),
 }
 
 /// What the progress thread of a process takes.
@@ -80,6 +84,16 @@ pub(super) struct Process {
     pub(super) looks: u64,
     pub(super) checks: u64,
     pub(super) timer: Option<u64>,
+    /// When the last check began that counts, and whether this one does.
+    pub(super) counted: Option<usize>,
+    pub(super) counts: bool,
+    /// mpiexec wants a look; this one is made for it, and its checks put nothing off.
+    pub(super) is_wanted: bool,
+    pub(super) is_thorough: bool,
+    /// It has made a call that does not fit; when it last compared those of another, and how often in a row it has found one.
+    pub(super) has_called: bool,
+    pub(super) compared: Option<usize>,
+    pub(super) differed: u32,
     /// In a look: the next place to look at; tasks come first.
     pub(super) place: Option<usize>,
     pub(super) found: bool,
@@ -116,9 +130,37 @@ pub(super) struct World {
     pub(super) holder: Option<usize>,
     pub(super) shown_is_old: bool,
     pub(super) threads_are_quiet: bool,
+    /// Steps so far, and how many lie between two comparisons, or half of those between two checks that count.
+    pub(super) clock: usize,
+    pub(super) pause: usize,
+    /// A look that mpiexec wants does not compare if the last comparison was a short time ago.
+    pub(super) wanted_put_off: bool,
 }
 
 impl World {
+    /// mpiexec wants all to look.
+    pub(super) fn want_looks(&mut self) {
+        for it in self.all.iter_mut().filter(|it| it.waits) {
+            it.is_wanted = true;
+        }
+    }
+
+    /// Compares the calls of another process, if it is time for that, at the end of a look.
+    fn compare(&mut self, me: usize, other: usize) {
+        let differs = self.all[other].has_called;
+        let it = &mut self.all[me];
+        let is_soon = it.compared.is_some_and(|at| self.clock - at < self.pause);
+        if is_soon && (!it.is_thorough || self.wanted_put_off) {
+            return;
+        }
+        if !is_soon {
+            it.compared = Some(self.clock);
+            it.differed = if differs { it.differed + 1 } else { 0 };
+        }
+        it.found = it.differed >= 2;
+        it.activity += u64::from(differs && !it.found);
+    }
+
     fn is_far(&self, one: usize, other: usize) -> bool {
         (one <= self.last_of_host) != (other <= self.last_of_host)
     }
@@ -212,6 +254,7 @@ impl World {
     /// One step of one process.
     pub(super) fn step(&mut self, me: usize) {
         let size = self.all.len();
+        self.clock += 1;
         if self.has_threads && self.random.below(2) == 0 {
             return self.turn(me);
         }
@@ -252,7 +295,14 @@ impl World {
                 it.at += 1;
                 self.holder = None;
             }
+            Step::Call => {
+                it.at += 1;
+                it.has_called = true;
+            }
             _ if !it.waits => {
+                (it.counted, it.compared, it.differed) = (None, None, 0);
+                // Only those that wait are asked.
+                it.is_wanted = false;
                 it.shown = self.holder;
                 it.waits = true;
                 it.looks = it.looks.next_multiple_of(2);
@@ -270,7 +320,13 @@ impl World {
         let it = &mut self.all[me];
         let Some(place) = it.place else {
             it.looks |= 1;
-            it.checks |= 1;
+            it.is_thorough = std::mem::take(&mut it.is_wanted);
+            let is_late = |at| self.clock - at >= 2 * self.pause;
+            it.counts = it.is_thorough || it.counted.is_none_or(is_late);
+            if it.counts {
+                it.checks |= 1;
+                it.counted = Some(self.clock);
+            }
             (it.place, it.found, it.moved) = (Some(0), false, false);
             return;
         };
@@ -327,6 +383,10 @@ impl World {
                 it.activity += 1;
             }
         }
+        if let Step::Compare(other) = step {
+            self.compare(me, other);
+        }
+        let it = &mut self.all[me];
         if it.found {
             (it.waits, it.timer, it.at) = (false, None, it.at + 1);
             it.called = false;
@@ -336,7 +396,10 @@ impl World {
                 it.shown = self.holder;
             }
             it.looks += 1;
-            it.checks += 1;
+            if it.counts {
+                // Two checks in a row, where nothing is put off.
+                it.checks += if it.is_thorough { 3 } else { 1 };
+            }
         }
     }
 
