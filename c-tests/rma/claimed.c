@@ -212,6 +212,17 @@ static void by_target(void)
     end();
 }
 
+/* Begins what two ranks do with puts of many pieces. Whether the target can do them, which both know. */
+static int begin_of_two(MPI_Datatype *type, int *bytes)
+{
+    begin();
+    *type = shape(0, bytes);
+    MPI(MPI_Win_lock_all(0, win));
+    int can = size == 2 && can_ask() && !slow();
+    MPI(MPI_Bcast(&can, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    return can;
+}
+
 /* A target that has fallen asleep in its wait is woken for puts of many pieces: it does them, or, on a busy machine, comes too late for them, and sleeps
  * again each time. Without that it sleeps on. */
 static void woken(void)
@@ -219,11 +230,8 @@ static void woken(void)
     enum { PUTS = 320, APART = 2000 /* us, in which it falls asleep */, OFTEN = 8 /* one of 32 is offered at least */ };
     struct rusage before, after;
     int bytes, done = 0;
-    begin();
-    MPI_Datatype type = shape(0, &bytes);
-    MPI(MPI_Win_lock_all(0, win));
-    int can = size == 2 && can_ask() && !slow();
-    MPI(MPI_Bcast(&can, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    MPI_Datatype type;
+    int can = begin_of_two(&type, &bytes);
     if (can && rank == 0) {
         done = put_by_target(type, bytes, 3, PUTS, APART);
         MPI(MPI_Send(&done, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
@@ -244,11 +252,8 @@ static void asked_once(void)
 {
     enum { MANY = 100, ROUNDS = 50 };
     int bytes, done = 0;
-    begin();
-    MPI_Datatype type = shape(0, &bytes);
-    MPI(MPI_Win_lock_all(0, win));
-    int can = size == 2 && can_ask() && !slow();
-    MPI(MPI_Bcast(&can, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    MPI_Datatype type;
+    int can = begin_of_two(&type, &bytes);
     for (int round = 0; can && round < ROUNDS && done < MANY; round++) {
         long before = asked;
         if (rank == 0) {
