@@ -7,9 +7,9 @@ use super::output::Kind;
 use super::rank::Stage;
 use super::top::sample::{Sample, Sampler};
 use super::verdict::family::{Ended, Family};
-use super::verdict::pace::Pace;
 use super::verdict::partial::Partial;
 use super::verdict::proof::Proof;
+use super::verdict::schedule::Schedule;
 use super::verdict::told::Asked;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::fd::OwnedFd;
@@ -152,7 +152,7 @@ pub struct Verdict {
     pub next: Option<Instant>,
     /// When other hosts are asked next although ranks of this one may move.
     pub parts_at: Option<Instant>,
-    pub pace: Pace,
+    pub schedule: Schedule,
     pub proof: Proof,
     pub partial: Partial,
     /// The jobs that it is about, and what has ended of them.

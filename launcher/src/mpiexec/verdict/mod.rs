@@ -7,9 +7,9 @@ pub mod family;
 mod hosts;
 #[cfg(test)]
 mod model;
-pub mod pace;
 pub mod partial;
 pub mod proof;
+pub mod schedule;
 pub mod told;
 mod words;
 
@@ -26,8 +26,8 @@ use oxmpi::transport::life::{State, World};
 use oxmpi::transport::peer::Page;
 use oxmpi::transport::slots::{PAIRS, PROGRESS_THREAD, Shown, View};
 use oxmpi::transport::waits::{Kind, Whom};
-use pace::Pace;
 use proof::{Exchanged, Looks, Next, Passive, Records, Seen};
+use schedule::Schedule;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use told::{Ask, Proved, ToldRank};
@@ -56,7 +56,7 @@ impl Supervisor<'_> {
         if let Some(until) = self.awaits_answers(now) {
             return Some(until);
         }
-        let next = *self.verdict.next.get_or_insert(now + Pace::idle());
+        let next = *self.verdict.next.get_or_insert(now + Schedule::idle());
         if now < next {
             return Some(next);
         }
@@ -142,7 +142,7 @@ impl Supervisor<'_> {
         let hosts = self.tree.as_ref().map_or(0, |tree| tree.keepers());
         let verdict = &mut self.verdict;
         let (sweep, is_part) = (verdict.proof.next(), verdict.partial.has_begun());
-        verdict.next = Some(now + verdict.pace.next(sweep, is_part, hosts));
+        verdict.next = Some(now + verdict.schedule.next(sweep, is_part, hosts));
     }
 
     /// A sweep over all ranks of the job, and of those that it has spawned, has found this.

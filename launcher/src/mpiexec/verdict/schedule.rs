@@ -17,12 +17,12 @@ const HOSTS: u32 = 16;
 
 /// Which sweep was the last one.
 #[derive(Default)]
-pub struct Pace {
+pub struct Schedule {
     /// Sweeps since the ranks were asked to look.
     after: u32,
 }
 
-impl Pace {
+impl Schedule {
     /// How long to wait before the next sweep, which is for this in the proof of all ranks; `is_part`: a proof of some ranks has begun; over so many
     /// further hosts.
     pub fn next(&mut self, sweep: Next, is_part: bool, hosts: u32) -> Duration {
@@ -52,7 +52,7 @@ mod tests {
     /// Sweeps over a rank that makes its looks and checks when it is asked, `late` sweeps later. How many it takes, how often the rank was asked, and
     /// how long the pauses were in all.
     fn prove(late: u64) -> (u32, u32, Duration) {
-        let (mut proof, mut pace) = (Proof::default(), Pace::default());
+        let (mut proof, mut schedule) = (Proof::default(), Schedule::default());
         let (mut asked, mut waited, mut looks, mut owed) = (0, Duration::ZERO, 0, None);
         for sweep in 1.. {
             let asks = proof.next() == Next::Again;
@@ -78,7 +78,7 @@ mod tests {
                 }
                 owed => owed.map(|owed| owed - 1),
             };
-            waited += pace.next(proof.next(), false, 0);
+            waited += schedule.next(proof.next(), false, 0);
         }
         unreachable!()
     }
@@ -94,12 +94,14 @@ mod tests {
 
     #[test]
     fn sweeps_come_less_often_the_longer_it_takes() {
-        let mut pace = Pace::default();
-        let all: Vec<Duration> = (0..12).map(|_| pace.next(Next::Looks, false, 0)).collect();
+        let mut schedule = Schedule::default();
+        let all: Vec<Duration> = (0..12)
+            .map(|_| schedule.next(Next::Looks, false, 0))
+            .collect();
         assert!(all.is_sorted() && all[0] == FIRST && all[11] == PERIOD);
-        assert_eq!(pace.next(Next::Begin, false, 0), IDLE_PERIOD);
-        assert_eq!(pace.next(Next::Begin, false, HOSTS), 2 * IDLE_PERIOD);
-        assert_eq!(pace.next(Next::Begin, true, HOSTS), PERIOD);
-        assert_eq!(pace.next(Next::Looks, false, 0), FIRST);
+        assert_eq!(schedule.next(Next::Begin, false, 0), IDLE_PERIOD);
+        assert_eq!(schedule.next(Next::Begin, false, HOSTS), 2 * IDLE_PERIOD);
+        assert_eq!(schedule.next(Next::Begin, true, HOSTS), PERIOD);
+        assert_eq!(schedule.next(Next::Looks, false, 0), FIRST);
     }
 }
