@@ -74,10 +74,12 @@ static void unmapped(void)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (target != rank) {
         CHECK_CLASS(MPI_Put(&byte, 1, MPI_CHAR, target, 2 * page + 5, 1, MPI_CHAR, win), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Get(&byte, 1, MPI_CHAR, target, 3 * page - 1, 1, MPI_CHAR, win), MPI_ERR_RMA_RANGE);
         /* The first one after a flush waits for nothing, a further one for a flush. */
         MPI(MPI_Win_flush(target, win));
+        CHECK_CLASS(MPI_Get(&byte, 1, MPI_CHAR, target, 3 * page - 1, 1, MPI_CHAR, win), MPI_ERR_RMA_RANGE);
+        MPI(MPI_Win_flush(target, win));
         CHECK_CLASS(MPI_Accumulate(&byte, 1, MPI_CHAR, target, 2 * page, 1, MPI_CHAR, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        MPI(MPI_Win_flush(target, win));
         CHECK_CLASS(MPI_Fetch_and_op(&byte, &byte, MPI_CHAR, target, 2 * page, MPI_SUM, win), MPI_ERR_RMA_RANGE);
     }
     byte = (char) rank;

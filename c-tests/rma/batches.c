@@ -1,5 +1,6 @@
-/* Small puts and accumulates to private memory may wait at the origin and go to the target together: in their order, before every other operation of this
- * process to that target, and at the end of the epoch or a flush at the latest. One that cannot be done keeps no other from being done.
+/* Small operations on private memory may wait at the origin and go to the target together: in their order, before every other operation of this
+ * process to that target, and at the end of the epoch or a flush at the latest; results are there behind MPI_Win_flush_local, too. One that cannot be
+ * done keeps no other from being done.
  * The program defines what the library calls for copies by the kernel, so that calls can be counted. With `helper` the kernel refuses, and a
  * helper thread of the target's copies; with `shared` memory is shared in place meanwhile, with `edges` as far as its ends. */
 #define _GNU_SOURCE
@@ -12,7 +13,7 @@
 
 typedef ssize_t transfer(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
 
-static long calls, pieces;
+static long reads, calls, pieces;
 static int refuses, counts;
 static const char *share = "no";
 
@@ -26,6 +27,7 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *local, unsigned long loc
         errno = EPERM;
         return -1;
     }
+    reads++;
     return next(pid, local, locals, remote, remotes, flags);
 }
 
@@ -151,6 +153,63 @@ static void accumulates_in_a_row(MPI_Win win, int target)
     }
 }
 
+/* Results that are not there yet, and what they are to be. */
+enum { RESULTS = 40 };
+static struct result {
+    word found[4], expected[4];
+    int words;
+} results[RESULTS];
+static int wanted;
+
+/* Operations with results in a row, mostly of one kind: each sees what the ones before it have done. */
+static void results_in_a_row(MPI_Win win, int target)
+{
+    int begin = (int) draw(SLICE - 30), number = 1 + (int) draw(30), kind = (int) draw(6);
+    for (int i = 0; i < number && wanted < RESULTS; i++) {
+        struct result *it = &results[wanted++];
+        if (!draw(9))
+            kind = (int) draw(6);
+        int words = kind < 2 ? 1 + (int) draw(3) : 1, at = begin + (int) draw(12);
+        word *cells = &model[target][at], values[4], compare;
+        for (int k = 0; k < words; k++)
+            values[k] = (word) draw(1 << 20);
+        it->words = words;
+        memset(it->found, 0x5a, sizeof it->found);
+        memcpy(it->expected, cells, 8 * (size_t) words);
+        MPI_Aint there = place(target, at);
+        if (kind == 0)
+            MPI(MPI_Get(it->found, words, MPI_INT64_T, target, there, words, MPI_INT64_T, win));
+        else if (kind == 1) {
+            MPI(MPI_Get_accumulate(values, words, MPI_INT64_T, it->found, words, MPI_INT64_T, target, there, words, MPI_INT64_T, MPI_SUM, win));
+            for (int k = 0; k < words; k++)
+                cells[k] += values[k];
+        } else if (kind == 2) {
+            MPI(MPI_Fetch_and_op(values, it->found, MPI_INT64_T, target, there, MPI_SUM, win));
+            cells[0] += values[0];
+        } else if (kind == 3)
+            MPI(MPI_Fetch_and_op(NULL, it->found, MPI_INT64_T, target, there, MPI_NO_OP, win));
+        else if (kind == 4) {
+            MPI(MPI_Fetch_and_op(values, it->found, MPI_INT64_T, target, there, MPI_REPLACE, win));
+            cells[0] = values[0];
+        } else {
+            compare = cells[0] + (draw(3) == 0);
+            MPI(MPI_Compare_and_swap(values, &compare, it->found, MPI_INT64_T, target, there, win));
+            if (compare == cells[0])
+                cells[0] = values[0];
+        }
+        memset(values, 0x44, sizeof values);
+        memset(&compare, 0x44, sizeof compare);
+    }
+}
+
+static void check_results(void)
+{
+    for (int i = 0; i < wanted; i++)
+        for (int k = 0; k < results[i].words; k++)
+            CHECK_INT(results[i].found[k], results[i].expected[k]);
+    wanted = 0;
+}
+
 /* What follows puts without a flush between them finds them done. */
 static void follow(MPI_Win win, int target)
 {
@@ -256,13 +315,24 @@ static void over(word *cells, int rounds)
                 puts_in_a_row(win, target);
             if (draw(2))
                 accumulates_in_a_row(win, target);
+            if (draw(2))
+                results_in_a_row(win, target);
             /* flushes need a lock */
+            int ends = way == FENCE || way == POST ? 4 : (int) draw(6);
+            if (ends == 0)
+                MPI(MPI_Win_flush_local_all(win));
+            else if (ends == 1)
+                MPI(MPI_Win_flush_all(win));
+            else if (ends < 4)
+                for (int r = 0; r < size; r++)
+                    MPI(ends == 2 ? MPI_Win_flush_local(r, win) : MPI_Win_flush(r, win));
+            if (ends < 4)
+                check_results();
             if (way == LOCK_ALL || way == LOCK)
                 follow(win, target);
-            if (way == LOCK_ALL && !draw(4))
-                MPI(MPI_Win_flush_all(win));
         }
         end_epoch(win, way);
+        check_results();
         compare_all(cells);
     }
     MPI(MPI_Group_free(&all));
@@ -307,6 +377,26 @@ static void few_calls(word *cells)
     MPI(MPI_Win_sync(win));
     for (word i = 0; i < 50; i++)
         CHECK_INT(cells[3 * i], 3 * i + 4 * i + 50 + 100 + 150);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    static word found[200];
+    for (int how = 0; how < 3; how++) {
+        word zero = 0;
+        reads = calls = 0;
+        for (int i = 0; i < 200; i++) {
+            MPI_Aint there = first + 8 * (MPI_Aint) (how ? 0 : i);
+            if (how == 0)
+                MPI(MPI_Get(&found[i], 1, MPI_INT64_T, target, there, 1, MPI_INT64_T, win));
+            else if (how == 1)
+                MPI(MPI_Fetch_and_op(NULL, &found[i], MPI_INT64_T, target, there, MPI_NO_OP, win));
+            else
+                MPI(MPI_Compare_and_swap(&zero, &zero, &found[i], MPI_INT64_T, target, there, win));
+        }
+        MPI(MPI_Win_flush_local(target, win));
+        if (counts)
+            CHECK(reads <= 2 && calls == 0);
+        for (int i = 0; i < 200; i++)
+            CHECK_INT(found[i], how ? 300 : i % 3 == 0 && i < 150 ? i + 4 * (i / 3) + 300 : i);
+    }
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     MPI(MPI_Win_unlock_all(win));
     end_memory(&win, cells);

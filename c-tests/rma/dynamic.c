@@ -178,9 +178,12 @@ static void unmapped(MPI_Win win)
     if (right != rank) {
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
         CHECK_CLASS(MPI_Put(&one, 1, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), 1, MPI_INT, win), MPI_ERR_RMA_ATTACH);
+        MPI(MPI_Win_flush(right, win)); /* the first one after it does not wait */
         CHECK_CLASS(MPI_Get(&back, 1, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page + 8), 1, MPI_INT, win), MPI_ERR_RMA_ATTACH);
         CHECK_CLASS(accumulate_and_flush(&one, right, MPI_Aint_add(at, (MPI_Aint) page), win), MPI_ERR_RMA_ATTACH);
+        MPI(MPI_Win_flush(right, win));
         CHECK_CLASS(MPI_Fetch_and_op(&one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), MPI_SUM, win), MPI_ERR_RMA_ATTACH);
+        MPI(MPI_Win_flush(right, win));
         CHECK_CLASS(MPI_Compare_and_swap(&one, &one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) page), win), MPI_ERR_RMA_ATTACH);
         MPI(MPI_Fetch_and_op(&one, &back, MPI_INT, right, MPI_Aint_add(at, (MPI_Aint) (2 * page)), MPI_SUM, win));
         MPI(MPI_Win_unlock(right, win));

@@ -282,6 +282,7 @@ static void dynamic(char *base)
         for (int at = 0; at < WORDS; at += 11) {
             MPI_Aint there = MPI_Aint_add(all[right], 8 * at);
             MPI(MPI_Fetch_and_op(&value, &got, MPI_INT64_T, right, there, MPI_SUM, win));
+            MPI(MPI_Win_flush(right, win));
             CHECK_INT(got, pattern(right, at));
             MPI(MPI_Put(&got, 1, MPI_INT64_T, right, there, 1, MPI_INT64_T, win));
         }

@@ -46,9 +46,12 @@ int main(int argc, char **argv)
     /* What a call returns an error for does not wait. The first one after a flush waits for nothing. */
     MPI(MPI_Win_flush(0, w.win));
     IS_LOSS(MPI_Accumulate(&one, 1, MPI_LONG, 0, lost, 1, MPI_LONG, MPI_REPLACE, w.win), MPIX_ERR_PROC_FAILED, "MPI_Accumulate");
+    MPI(MPI_Win_flush(0, w.win));
     IS_LOSS(MPI_Get_accumulate(&one, 1, MPI_LONG, &old, 1, MPI_LONG, 0, lost, 1, MPI_LONG, MPI_NO_OP, w.win), MPIX_ERR_PROC_FAILED,
             "MPI_Get_accumulate");
+    MPI(MPI_Win_flush(0, w.win));
     IS_LOSS(MPI_Fetch_and_op(&one, &old, MPI_LONG, 0, lost, MPI_SUM, w.win), MPIX_ERR_PROC_FAILED, "MPI_Fetch_and_op");
+    MPI(MPI_Win_flush(0, w.win));
     IS_LOSS(MPI_Compare_and_swap(&one, &old, &old, MPI_LONG, 0, lost, w.win), MPIX_ERR_PROC_FAILED, "MPI_Compare_and_swap");
     CHECK_INT((int) old, 5);
     /* What is not accumulated needs no lock, nor does other memory need that one. */

@@ -47,9 +47,15 @@ int main(int argc, char **argv)
     MPI(MPI_Win_unlock(dying, node));
     CHECK_INT(result, 14);
     is_gone(MPI_Put(values, LONGS, MPI_LONG, dying, 0, LONGS, MPI_LONG, private), "MPI_Put");
+    /* The first one after a flush waits for nothing. */
+    MPI(MPI_Win_flush(dying, private));
     is_gone(MPI_Get(values, 1, MPI_LONG, dying, 0, 1, MPI_LONG, private), "MPI_Get");
+    MPI(MPI_Win_flush(dying, private));
     is_gone(MPI_Accumulate(values, 1, MPI_LONG, dying, 0, 1, MPI_LONG, MPI_SUM, private), "MPI_Accumulate");
+    MPI(MPI_Win_flush(dying, private));
     is_gone(MPI_Fetch_and_op(&one, &result, MPI_LONG, dying, 0, MPI_SUM, private), "MPI_Fetch_and_op");
+    MPI(MPI_Compare_and_swap(&one, &one, &result, MPI_LONG, dying, 0, private));
+    is_gone(MPI_Win_flush_local(dying, private), "MPI_Win_flush_local");
     /* The epoch goes on with the others, and ends. */
     int next = (rank + 1) % dying;
     MPI(MPI_Get(values, 1, MPI_LONG, next, 5, 1, MPI_LONG, private));

@@ -5,7 +5,7 @@ use super::apply::{Sides, Work};
 use super::element::Arithmetic;
 use super::hosts::{Track, origin};
 use super::private::PrivateMemory;
-use super::waiting::Kind;
+use super::waiting::{Kind, Small};
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
 use crate::error::{Class, Result, fail};
@@ -264,13 +264,21 @@ fn run(
             window.catch_up(spot.rank)?;
             spot = shared;
         } else {
-            let kind = Kind::Accumulate(operation, basic);
-            if let (Some(origin), None) = (origin, result)
+            let old = result.map_or(Some(std::ptr::null_mut()), |it| it.buffer.contiguous());
+            if let (Some(result), None) = (old, track)
                 && basic.category != Category::Pair
                 && remote.datatype.is_contiguous()
-                && window.do_later(kind, &spot, &origin.buffer)?
             {
-                return Ok(());
+                let small = Small {
+                    kind: Kind::Accumulate(operation, basic),
+                    address: spot.address,
+                    bytes: bytes as usize,
+                    data: origin.map_or(&[], |origin| std::slice::from_ref(&origin.buffer)),
+                    result,
+                };
+                if window.do_later(spot.rank, &small)? {
+                    return Ok(());
+                }
             }
             window.catch_up(spot.rank)?;
             let memory = PrivateMemory::begin(window, &spot)?;

@@ -5,9 +5,8 @@
 
 use super::access::{Pieces, Spot};
 use super::element::{self, Arithmetic};
-use super::locks::{self, Held, Locks, PIECE};
+use super::locks::{self, Held, Locks, MOST_LOCKS, PIECE};
 use super::private::{self, PrivateMemory};
-use super::waiting::List;
 use super::window::{Flavor, Window};
 use crate::datatype::{Buffer, Datatype, Scalar, nontemporal};
 use crate::error::Result;
@@ -20,8 +19,6 @@ const SCRATCH: usize = 8192;
 const STEP: usize = 4096;
 /// Bytes that are fetched from private memory at once, with the locks of all their pieces.
 const BATCH: usize = 128 << 10;
-/// Locks that are held at once.
-const MOST_LOCKS: usize = 16;
 
 /// The memory of a call.
 pub(super) struct Sides {
@@ -62,7 +59,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.basic.size as usize
     }
 
@@ -94,7 +91,7 @@ impl<'a> Work<'a> {
     /// # Safety
     /// As for [`Work::compute`].
     #[inline(always)]
-    unsafe fn change(&self, target: *mut u8, source: *const u8, elements: usize) {
+    pub(super) unsafe fn change(&self, target: *mut u8, source: *const u8, elements: usize) {
         let bytes = elements * self.size();
         match self.operation {
             Operation::NoOp => {}
@@ -399,61 +396,6 @@ impl<'a> Work<'a> {
             at += bytes;
         }
         Ok(())
-    }
-
-    /// Does the accumulates of a list in private memory of another process, whose first byte is at the spot: all with two calls of the kernel.
-    ///
-    /// Errors: the first one; those on other pieces are done all the same.
-    pub fn together(&self, target: &PrivateMemory, spot: &Spot, list: &List) -> Result<()> {
-        let locks = self.locks()?;
-        let pieces = &list.pieces;
-        let mut numbers: SmallVec<[usize; MOST_LOCKS]> = SmallVec::new();
-        let mut ends = Vec::with_capacity(pieces.len());
-        let mut bytes = 0;
-        for it in pieces {
-            let first = locks::piece(spot.key_of(it.address));
-            let last = locks::piece(spot.key_of(it.address + it.bytes - 1));
-            for number in (first..=last).map(locks::number) {
-                if !numbers.contains(&number) {
-                    numbers.push(number);
-                }
-            }
-            bytes += it.bytes;
-            ends.push(bytes);
-        }
-        numbers.sort_unstable();
-        let mut held: SmallVec<[Held; MOST_LOCKS]> = SmallVec::new();
-        for number in numbers {
-            held.push(locks.hold_number(number)?);
-        }
-        let mut elements = vec![0; bytes];
-        let range = |number: usize| ends[number] - pieces[number].bytes..ends[number];
-        let mut outcome = target.read(pieces, &mut elements);
-        let mut are_there: SmallVec<[bool; 8]> = smallvec![true; pieces.len()];
-        if outcome.is_err() {
-            outcome = Ok(());
-            for (number, piece) in pieces.iter().enumerate() {
-                let one = Pieces::from_slice(&[*piece]);
-                let read = target.read(&one, &mut elements[range(number)]);
-                are_there[number] = read.is_ok();
-                outcome = outcome.and(read);
-            }
-        }
-        let mut at = 0;
-        for step in &list.steps {
-            let elements = &mut elements[range(usize::from(*step))];
-            let source = &list.data[at..at + elements.len()];
-            // SAFETY: both have as many elements, and the locks of all are held.
-            unsafe {
-                let count = elements.len() / self.size();
-                self.change(elements.as_mut_ptr(), source.as_ptr(), count);
-            }
-            at += elements.len();
-        }
-        if outcome.is_ok() && target.write(pieces, &elements).is_ok() {
-            return Ok(());
-        }
-        outcome.and(target.write_each(pieces, &elements, |number| are_there[number]))
     }
 
     /// The next elements that are fetched at once, and the locks of all their pieces, in ascending order.

@@ -9,6 +9,7 @@ use super::element;
 use super::locks::Locks;
 use super::private::PrivateMemory;
 use super::put_get;
+use super::waiting::{Kind, Small};
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};
@@ -134,6 +135,26 @@ unsafe fn compare_and_swap_elsewhere(
             new,
             &old,
         );
+    }
+    let is_private = matches!(spot.way, Way::Kernel | Way::Helper);
+    if is_private
+        && window
+            .shared_address(spot.rank, spot.address, datatype.size)
+            .is_none()
+    {
+        // SAFETY: by the caller; both are only read.
+        let data =
+            unsafe { [compare, origin].map(|address| Buffer::bytes(address.cast_mut(), size)) };
+        let small = Small {
+            kind: Kind::CompareAndSwap,
+            address: spot.address,
+            bytes: size,
+            data: &data,
+            result,
+        };
+        if window.do_later(spot.rank, &small)? {
+            return Ok(());
+        }
     }
     // SAFETY: by the caller, and found by `locate`.
     unsafe { swap_at(window, &spot, datatype, origin, compare, result) }

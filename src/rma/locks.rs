@@ -19,6 +19,9 @@ const PIECE_BITS: u32 = 16;
 /// Bytes that have one lock.
 pub const PIECE: u64 = 1 << PIECE_BITS;
 
+/// Locks that are held at once, at most.
+pub(super) const MOST_LOCKS: usize = 16;
+
 const COUNT: usize = transport::LOCKS;
 
 /// Which lock a byte has: two builds that say different ones do not exclude each other.

@@ -484,21 +484,18 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
-    /// As [`Self::write`], piece by piece, those that are wanted by their number.
+    /// As [`Self::write`]; a piece that cannot be written keeps no other from being so.
     ///
-    /// Errors: the first one; the others are written all the same.
-    pub fn write_each(
-        &self,
-        remote: &Pieces,
-        data: &[u8],
-        wanted: impl Fn(usize) -> bool,
-    ) -> Result<()> {
+    /// Errors: the first one.
+    pub fn write_all(&self, remote: &Pieces, data: &[u8]) -> Result<()> {
+        let all = self.write(remote, data);
+        if all.is_ok() || remote.len() == 1 {
+            return all;
+        }
         let (mut outcome, mut at) = (Ok(()), 0);
-        for (number, piece) in remote.iter().enumerate() {
-            if wanted(number) {
-                let one = Pieces::from_slice(&[*piece]);
-                outcome = outcome.and(self.write(&one, &data[at..at + piece.bytes]));
-            }
+        for piece in remote {
+            let one = Pieces::from_slice(&[*piece]);
+            outcome = outcome.and(self.write(&one, &data[at..at + piece.bytes]));
             at += piece.bytes;
         }
         outcome

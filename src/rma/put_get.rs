@@ -6,7 +6,7 @@
 use super::access::{Remote, Spot};
 use super::hosts::Track;
 use super::private::PrivateMemory;
-use super::waiting::Kind;
+use super::waiting::{Kind, Small};
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, copying};
 use crate::engine::requests;
@@ -19,9 +19,9 @@ pub const COMPLETE: i32 = requests::SENT;
 /// MPI_Put if `PUT`, else MPI_Get. Complete, at the target, too, when this returns, but with another host; `track`: of MPI_Rput and
 /// MPI_Rget.
 ///
-/// A small put to private memory may wait at this process for a flush or the end of the epoch ([`super::batch`]).
+/// A small one of private memory may wait at this process for a flush or the end of the epoch ([`super::batch`]).
 ///
-/// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped; those of puts that
+/// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped; those of operations that
 /// have waited.
 #[inline]
 pub fn transfer<const PUT: bool>(
@@ -55,7 +55,7 @@ fn transfer_elements<const PUT: bool>(
     track: Option<&Track>,
 ) -> Result<()> {
     if let Way::Kernel | Way::Helper = spot.way {
-        return transfer_private::<PUT>(window, origin, remote, spot);
+        return transfer_private::<PUT>(window, origin, remote, spot, track.is_some());
     }
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
@@ -70,12 +70,13 @@ fn transfer_elements<const PUT: bool>(
     Ok(())
 }
 
-/// As [`transfer`], of memory that only its process can address, unless it is shared in place.
+/// As [`transfer`], of memory that only its process can address, unless it is shared in place. `has_request`: of MPI_Rput or MPI_Rget.
 fn transfer_private<const PUT: bool>(
     window: &Window,
     origin: &Buffer,
     remote: &Remote,
     spot: &Spot,
+    has_request: bool,
 ) -> Result<()> {
     if let Some(shared) = window.shared_spot(spot, remote) {
         window.catch_up(spot.rank)?;
@@ -83,8 +84,23 @@ fn transfer_private<const PUT: bool>(
         copy_elements::<PUT>(origin, &unsafe { shared.elements(remote) });
         return Ok(());
     }
-    let waits = PUT && remote.datatype.is_contiguous();
-    if waits && window.do_later(Kind::Put, spot, origin)? {
+    let small = Small {
+        kind: if PUT { Kind::Put } else { Kind::Get },
+        address: spot.address,
+        bytes: origin.len(),
+        data: if PUT {
+            std::slice::from_ref(origin)
+        } else {
+            &[]
+        },
+        result: match PUT {
+            true => std::ptr::null_mut(),
+            false => origin.contiguous().unwrap_or(std::ptr::null_mut()),
+        },
+    };
+    // The request of a get is complete when the call returns.
+    let waits = PUT || !has_request && !small.result.is_null();
+    if waits && remote.datatype.is_contiguous() && window.do_later(spot.rank, &small)? {
         return Ok(());
     }
     window.catch_up(spot.rank)?;

@@ -70,11 +70,9 @@ impl Window {
         }
     }
 
-    /// Waits until all operations to a target, or all targets, are complete here: what they wanted to know is in their results.
-    ///
-    /// Errors: as for [`Window::settle_far`].
+    /// As [`Window::settle_here`], of operations to other hosts.
     #[inline]
-    pub(in crate::rma) fn settle_here(
+    pub(in crate::rma) fn settle_far_here(
         &self,
         target: Option<usize>,
         function: &'static str,
