@@ -1,5 +1,5 @@
-/* Puts and gets of many pieces of private memory, which a target does itself while it is in MPI, and the origin by the kernel where it is not: each
- * element is in its place either way, all while both sides do that to each other; a page that is not mapped, or may not be written, is an error of the
+/* Puts and gets of many pieces of private memory, and accumulates, which a target does itself while it is in MPI, and the origin by the kernel where it
+ * is not: each element is in its place either way, and accumulated once, all while both sides do that to each other; a page that is not mapped, or may not be written, is an error of the
  * origin's, also where it was there before. The program defines what the library calls for copies by the kernel, and to have pages provided, so
  * that it can be told who has done a put, and how often the target has asked for its pages. */
 #define _GNU_SOURCE
@@ -121,6 +121,43 @@ static void compare(int origins, int rounds)
     end();
 }
 
+/* Accumulates of one element to more than a box has room for, with and without results, by rank 0 while the others are in a barrier, or by every rank
+ * to any. */
+static void accumulates(int origins, int rounds)
+{
+    enum { CELLS = BYTES / 8, MOST = 4 };
+    static const int counts[] = {1, 1, 2, 1, 100, 1024, 3500, 1500};
+    static int64_t model[MOST][CELLS], sums[MOST][CELLS], values[CELLS], old[CELLS];
+    begin();
+    memset(model, 0, sizeof model);
+    MPI(MPI_Win_lock_all(0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int round = 0; round < rounds && rank < origins; round++) {
+        int target = origins == 1 ? 1 % size : (int) (next_random(&state) % (uint64_t) size), count = counts[next_random(&state) % 8];
+        int at = (int) (next_random(&state) % (uint64_t) (CELLS - count + 1)), fetches = round % 3 == 0;
+        for (int i = 0; i < count; i++)
+            values[i] = (int64_t) (next_random(&state) >> 20);
+        if (fetches)
+            MPI(MPI_Get_accumulate(values, count, MPI_INT64_T, old, count, MPI_INT64_T, target, 8 * at, count, MPI_INT64_T, MPI_SUM, win));
+        else
+            MPI(MPI_Accumulate(values, count, MPI_INT64_T, target, 8 * at, count, MPI_INT64_T, MPI_SUM, win));
+        if (round % 5 != 1)
+            MPI(MPI_Win_flush(target, win));
+        if (fetches && origins == 1 && round % 5 != 1)
+            CHECK(memcmp(old, &model[target][at], 8 * (size_t) count) == 0);
+        for (int i = 0; i < count; i++)
+            model[target][at + i] += values[i];
+        if (fetches || round % 5 == 1)
+            MPI(MPI_Win_flush(target, win));
+    }
+    MPI(MPI_Win_flush_all(win));
+    MPI(MPI_Allreduce(model, sums, MOST * CELLS, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
+    MPI(MPI_Win_sync(win));
+    CHECK(memcmp(memory, sums[rank], BYTES) == 0);
+    MPI(MPI_Win_unlock_all(win));
+    end();
+}
+
 /* Puts in a row that wait, then go together. */
 static void lists(int rounds)
 {
@@ -185,6 +222,31 @@ static int put_by_target(MPI_Datatype type, int bytes, int wanted, int most, use
         done += calls == before;
     }
     return done;
+}
+
+/* Accumulates until the target, which sleeps in a receive, has done some: it is woken when they have cost as much by the kernel. */
+static void accumulated_by_target(int count)
+{
+    static int64_t values[BYTES / 8];
+    begin();
+    MPI(MPI_Win_lock_all(0, win));
+    int can = size == 2 && can_ask() && !slow(), done = 0;
+    MPI(MPI_Bcast(&can, 1, MPI_INT, size - 1, MPI_COMM_WORLD));
+    if (can && rank == 0) {
+        usleep(20000);
+        for (int i = 0; i < 1000000 && done < 3; i++) {
+            long before = calls;
+            MPI(MPI_Accumulate(values, count, MPI_INT64_T, 1, 0, count, MPI_INT64_T, MPI_SUM, win));
+            MPI(MPI_Win_flush(1, win));
+            done += calls == before;
+        }
+        MPI(MPI_Send(&done, 1, MPI_INT, 1, 0, MPI_COMM_WORLD));
+        CHECK_INT(done, 3);
+    } else if (can) {
+        MPI(MPI_Recv(&done, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    MPI(MPI_Win_unlock_all(win));
+    end();
 }
 
 /* Some of many puts are done by the target, which tests in a loop: the kernel is not asked for them. */
@@ -322,6 +384,7 @@ static void unmapped_by_thread(void)
 static void unusable(int gone)
 {
     static char values[PIECES * 24];
+    static int64_t sums[2000];
     int bytes, class;
     begin();
     MPI_Datatype type = shape(0, &bytes);
@@ -343,6 +406,12 @@ static void unusable(int gone)
         code = MPI_Get(values, bytes, MPI_BYTE, 1, 0, 1, type, win);
         MPI(MPI_Error_class(code, &class));
         CHECK_INT(class, gone ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+        static const int counts[] = {1, 512, 2000};
+        int count = counts[i % 3];
+        code = MPI_Accumulate(sums, count, MPI_INT64_T, 1, 3 * PAGE + 8, count, MPI_INT64_T, MPI_SUM, win);
+        flushed = MPI_Win_flush(1, win);
+        MPI(MPI_Error_class(code != MPI_SUCCESS ? code : flushed, &class));
+        CHECK_INT(class, MPI_ERR_RMA_RANGE);
     }
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     MPI(MPI_Win_unlock_all(win));
@@ -359,8 +428,12 @@ int main(int argc, char **argv)
     count_cores();
     compare(1, rounds);
     compare(size, rounds);
+    accumulates(1, 4 * rounds);
+    accumulates(size, 4 * rounds);
     lists(rounds / 4);
     by_target();
+    accumulated_by_target(1);
+    accumulated_by_target(3000);
     woken();
     asked_once();
     unmapped_by_thread();

@@ -256,6 +256,12 @@ impl Assembly {
         notifier.is_some_and(|notifier| notifier.wake_sleeper())
     }
 
+    /// Whether a rank of this host sleeps in a wait, or is about to.
+    pub fn is_asleep(&self, rank: usize) -> bool {
+        let notifier = self.notifiers[rank].as_ref();
+        notifier.is_some_and(|notifier| notifier.has_sleepers())
+    }
+
     /// Waits until all ranks have come here. What they have stored before is seen after it. No rank may come in a task.
     ///
     /// Errors: MPIX_ERR_PROC_FAILED, a rank is lost.

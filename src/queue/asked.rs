@@ -2,13 +2,14 @@
 //! them offers at a time, by where it lies in the node's heap.
 //!
 //! ```text
-//! origin    post ........................ is_over: done by the target        or        withdraw: still the origin's, which does it itself
-//! target            claim, do it, end
+//! origin    post ........................ its outcome: done by the target        or        withdraw: still the origin's, which does it itself
+//! target            claim, do it, say so in the outcome, end
 //! ```
 //!
+//! The [`Outcome`] lies with the operation: an origin that looks there does not take the word's line from the target, which it has to change twice.
 //! Invariant: an operation that was offered is done by one of the two, never by both and never by none (models below, for loom).
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Somebody has asked the question.
 const QUESTION: u64 = 1;
@@ -16,6 +17,39 @@ const QUESTION: u64 = 1;
 const CLAIMED: u64 = 2;
 /// Every other value is where an operation is, a multiple of it.
 const FIRST: u64 = 64;
+
+/// Looks at an operation of the same place that is done, until the target has ended it: some nanoseconds, unless it loses its core just then.
+const LOOKS: u32 = 50;
+
+/// What has become of an operation that was offered; of its origin, until it is posted, and from the end on.
+#[derive(Default)]
+#[repr(transparent)]
+pub struct Outcome(AtomicU32);
+
+const DONE: u32 = 1;
+const REFUSED: u32 = 2;
+
+impl Outcome {
+    /// Before the operation is posted.
+    pub fn open(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Says that the operation is over. The caller, which has claimed it, has nothing to do with its place from now on.
+    pub fn set(&self, is_done: bool) {
+        let outcome = if is_done { DONE } else { REFUSED };
+        self.0.store(outcome, Ordering::Release); // pairs with `get`
+    }
+
+    /// Whether the target has done it; `None`: it is not over.
+    #[inline]
+    pub fn get(&self) -> Option<bool> {
+        match self.0.load(Ordering::Acquire) {
+            0 => None,
+            outcome => Some(outcome == DONE),
+        }
+    }
+}
 
 /// See the module; all zeros are valid.
 #[derive(Default)]
@@ -42,7 +76,15 @@ impl Asked {
 
     /// Offers the operation at a place of the heap. False: there is another one.
     pub fn post(&self, at: u64) -> bool {
-        let question = self.0.load(Ordering::Relaxed) & QUESTION;
+        let mut word = self.0.load(Ordering::Relaxed);
+        for _ in 0..LOOKS {
+            if word & !QUESTION != at | CLAIMED {
+                break;
+            }
+            spin();
+            word = self.0.load(Ordering::Relaxed);
+        }
+        let question = word & QUESTION;
         // Release: what lies there is seen by who claims it.
         let (order, otherwise) = (Ordering::Release, Ordering::Relaxed);
         self.0
@@ -50,10 +92,9 @@ impl Asked {
             .is_ok()
     }
 
-    /// Whether the operation that the caller has posted at a place is done.
-    #[inline]
+    /// Whether the operation that the caller has posted at a place is over, where the target cannot reach that place.
     pub fn is_over(&self, at: u64) -> bool {
-        // Acquire: what was done is seen. No other process posts this place.
+        // Acquire: the outcome is seen. No other process posts this place.
         self.0.load(Ordering::Acquire) & !(QUESTION | CLAIMED) != at
     }
 
@@ -70,7 +111,7 @@ impl Asked {
         false
     }
 
-    /// Claims the operation that is offered; the caller does it, then calls [`Asked::end`]. `None`: there is none.
+    /// Claims the operation that is offered; the caller does it, calls [`Outcome::set`], then [`Asked::end`]. `None`: there is none.
     pub fn claim(&self) -> Option<u64> {
         let mut word = self.0.load(Ordering::Relaxed);
         while word >= FIRST && word & CLAIMED == 0 {
@@ -89,6 +130,14 @@ impl Asked {
     }
 }
 
+#[inline(always)]
+fn spin() {
+    #[cfg(all(test, loom))]
+    loom::thread::yield_now();
+    #[cfg(not(all(test, loom)))]
+    std::hint::spin_loop();
+}
+
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
@@ -103,6 +152,7 @@ mod models {
         asked: Asked,
         /// By origin: what is to be done, and how often it was done.
         boxes: [UnsafeCell<u32>; ORIGINS],
+        outcomes: [Outcome; ORIGINS],
         done: [UnsafeCell<u32>; ORIGINS],
     }
 
@@ -122,7 +172,9 @@ mod models {
         /// The target's poll.
         fn serve(&self) {
             if let Some(at) = self.asked.claim() {
-                self.add((at / FIRST - 1) as usize);
+                let origin = (at / FIRST - 1) as usize;
+                self.add(origin);
+                self.outcomes[origin].set(true);
                 self.asked.end();
             }
         }
@@ -134,11 +186,13 @@ mod models {
                 // SAFETY: as above.
                 unsafe { *place = value }
             });
+            let outcome = &self.outcomes[origin];
+            outcome.open();
             if !self.asked.post(at) {
                 return self.add(origin);
             }
             for _ in 0..looks {
-                if self.asked.is_over(at) {
+                if outcome.get().is_some() {
                     return;
                 }
                 thread::yield_now();
@@ -146,7 +200,7 @@ mod models {
             if self.asked.withdraw(at) {
                 return self.add(origin);
             }
-            while !self.asked.is_over(at) {
+            while outcome.get().is_none() {
                 thread::yield_now();
             }
         }

@@ -92,18 +92,8 @@ impl<'a> Work<'a> {
     /// As for [`Work::compute`].
     #[inline(always)]
     pub(super) unsafe fn change(&self, target: *mut u8, source: *const u8, elements: usize) {
-        let bytes = elements * self.size();
-        match self.operation {
-            Operation::NoOp => {}
-            // SAFETY: by the caller.
-            Operation::Replace => unsafe { std::ptr::copy(source, target, bytes) },
-            // SAFETY: by the caller.
-            _ => unsafe {
-                let source = std::slice::from_raw_parts(source, bytes);
-                let target = std::slice::from_raw_parts_mut(target, bytes);
-                self.operation.apply(source, target, self.basic);
-            },
-        }
+        // SAFETY: by the caller.
+        unsafe { change((self.operation, self.basic), target, source, elements) }
     }
 
     /// Elements one after the other in direct memory; atomic for each.
@@ -381,16 +371,26 @@ impl<'a> Work<'a> {
                 for number in numbers {
                     held.push(locks.hold_number(number)?);
                 }
-                if self.operation != Operation::Replace || sides.result.is_some() {
+                let inputs = match source.is_null() {
+                    true => &[],
+                    // SAFETY: as many bytes; only read.
+                    false => unsafe { std::slice::from_raw_parts(source, bytes) },
+                };
+                let old = sides.result.is_some().then_some(&mut *elements);
+                let kind = (self.operation, self.basic);
+                let is_done = target.accumulate_by_target(kind, &pieces, inputs, old);
+                if !is_done && (self.operation != Operation::Replace || sides.result.is_some()) {
                     target.read(&pieces, elements)?;
                 }
                 if let Some(result) = &sides.result {
                     result.write(at, elements);
                 }
-                // SAFETY: both have as many elements.
-                unsafe { self.change(elements.as_mut_ptr(), source, bytes / size) };
-                if self.operation != Operation::NoOp {
-                    target.write(&pieces, elements)?;
+                if !is_done {
+                    // SAFETY: both have as many elements.
+                    unsafe { self.change(elements.as_mut_ptr(), source, bytes / size) };
+                    if self.operation != Operation::NoOp {
+                        target.write(&pieces, elements)?;
+                    }
                 }
             }
             at += bytes;
@@ -433,6 +433,31 @@ impl<'a> Work<'a> {
         private::truncate(&mut pieces, bytes);
         numbers.sort_unstable();
         (pieces, numbers)
+    }
+}
+
+/// Applies an operation to packed elements of one type, without a lock. `source` may be null for MPI_NO_OP.
+///
+/// # Safety
+/// So many elements are valid at `target` for writing, at `source` for reading.
+#[inline(always)]
+pub(super) unsafe fn change(
+    (operation, basic): (Operation, &'static Datatype),
+    target: *mut u8,
+    source: *const u8,
+    elements: usize,
+) {
+    let bytes = elements * basic.size as usize;
+    match operation {
+        Operation::NoOp => {}
+        // SAFETY: by the caller.
+        Operation::Replace => unsafe { std::ptr::copy(source, target, bytes) },
+        // SAFETY: by the caller.
+        _ => unsafe {
+            let source = std::slice::from_raw_parts(source, bytes);
+            let target = std::slice::from_raw_parts_mut(target, bytes);
+            operation.apply(source, target, basic);
+        },
     }
 }
 

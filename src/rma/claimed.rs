@@ -1,4 +1,5 @@
-//! Puts and gets of many pieces that the target does, where it happens to be in MPI: for the kernel each piece is a page to look up, 130 ns.
+//! Puts and gets of many pieces, and accumulates, that the target does, where it happens to be in MPI: for the kernel each piece is a page to look up,
+//! 130 ns, and an accumulate is two calls. The origin of an accumulate holds the locks of its elements meanwhile.
 //!
 //! ```text
 //! origin   write pieces and data to its box in the heap, post that at the target (queue/asked.rs), look for 2 us, longer where a wake-up pays   done: take a get's data
@@ -20,100 +21,108 @@
 //!
 //! [`Window::shared_with`]: super::window::Window
 
+use super::apply;
+use super::groups::{self, FEWEST, GROUPS, Group, Groups};
 use super::private::PrivateMemory;
 use super::provided::Provided;
 use super::put_get;
-use crate::datatype::Buffer;
+use super::ways;
+use super::window::Way;
+use crate::datatype::{self, Buffer, Category, Datatype};
 use crate::engine::{self, tasks};
 use crate::node;
+use crate::op::Operation;
 use crate::os::backoff::Backoff;
 use crate::os::monotonic_nanoseconds;
-use crate::os::peer_memory::Piece;
+use crate::os::peer_memory::{self, Piece};
 use crate::os::turns::LOOKS_AT_TARGET;
-use crate::queue::asked::Asked;
+use crate::queue::asked::{Asked, Outcome};
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicI32, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, Heap};
 use parking_lot::Mutex;
-use smallvec::SmallVec;
 use std::sync::OnceLock;
 
-/// Pieces from which on it is worth while.
-const FEWEST: usize = 16;
-/// Bytes of one operation, at most.
+/// Bytes of one operation, at most, with those of its result.
 const BYTES: usize = 16 << 10;
-/// Groups of pieces of one operation, at most.
-const GROUPS: usize = 255;
-/// Pieces of a group lie no farther apart, so that its pages have elements.
-const STRIDE: usize = 4096;
-/// What a piece costs by the kernel at least, nanoseconds; what the target pays for a range of pages that the kernel provides, and for each of
-/// them. It has no less to do besides.
-const PIECE_COST: usize = 130;
-const RANGE_COST: usize = 300;
-const PAGE_COST: usize = 120;
-const PAGE: usize = 4096;
+/// Bytes of one that the target fetches, at most.
+const FETCHED: usize = 128 << 10;
 /// How long an operation is offered, nanoseconds.
 const PATIENCE: u64 = 2_000;
 /// What a put costs by the kernel for which a target is woken that sleeps in a wait, nanoseconds: to wake it costs the origin 2 us, and the target comes 5 to
 /// 10 us later.
 const WAKES: usize = 16_000;
+/// What accumulates have cost by the kernel when a target is woken that sleeps: as much as a wake-up costs both.
+const WAKES_IN_ALL: u32 = 32_000;
 /// After so many offers in vain in a row, but one, the longest pause: 2 to this power operations.
 const PAUSES: u16 = 5;
-
-/// Equally long pieces of the target's memory at equal distances.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Group {
-    first: usize,
-    bytes: usize,
-    stride: isize,
-    count: usize,
-}
-
-impl Group {
-    fn address(&self, at: usize) -> usize {
-        self.first
-            .wrapping_add_signed(self.stride.wrapping_mul(at as isize))
-    }
-
-    /// All of its pieces with what is between them.
-    fn range(&self) -> (usize, usize) {
-        let (one, other) = (self.first, self.address(self.count - 1));
-        (one.min(other), one.abs_diff(other) + self.bytes)
-    }
-
-    fn is_dense(&self) -> bool {
-        self.stride.unsigned_abs() <= STRIDE
-    }
-}
 
 /// What lies at the beginning of a process's box; the groups follow, then, at the next line, the packed data.
 #[repr(C)]
 struct Head {
-    /// [`MARK`], with the number of the target.
-    mark: AtomicU64,
+    /// [`MARK`] plus the number of the target.
+    mark: AtomicU32,
+    /// The process that the box is of.
+    origin: AtomicU32,
+    /// Of [`Action::AccumulateFrom`]: the address of the packed elements, at the origin.
+    source: AtomicUsize,
     bytes: AtomicU32,
-    groups: AtomicU32,
-    writes: AtomicU32,
-    /// Not zero when the target has done it.
-    done: AtomicU32,
-    _pad: u64,
+    groups: AtomicU16,
+    /// A number of [`Action`]; of accumulates, that of the operation above it.
+    action: AtomicU16,
+    outcome: Outcome,
+    /// Of accumulates: handle of the predefined type of the elements.
+    basic: AtomicI32,
+}
+
+const OPERATION: u16 = 1 << 8;
+
+/// What the target is to do with the elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+enum Action {
+    Get = 1,
+    Put = 2,
+    Accumulate = 3,
+    /// What was there before goes behind the data.
+    GetAccumulate = 4,
+    /// The target fetches the data: more than a box has room for.
+    AccumulateFrom = 5,
+}
+
+impl Action {
+    fn of_number(number: u16) -> Option<Action> {
+        use Action::{Accumulate, AccumulateFrom, Get, GetAccumulate, Put};
+        let all = [Get, Put, Accumulate, GetAccumulate, AccumulateFrom];
+        all.into_iter().find(|it| *it as u16 == number)
+    }
+
+    /// Packed bytes of an operation, at most.
+    fn most(self) -> usize {
+        match self {
+            Action::Get | Action::Put | Action::Accumulate => BYTES,
+            Action::GetAccumulate => BYTES / 2,
+            Action::AccumulateFrom => FETCHED,
+        }
+    }
 }
 
 const HEAD: usize = size_of::<Head>();
 const BOX: usize = data_of(GROUPS) + BYTES;
 /// Says that a box is one: its place is what another process has named.
-const MARK: u64 = 0x6f78_6d70_0000_0000;
+const MARK: u32 = 0x6f78_0000;
 
 /// The layout of what lies in the heap.
 pub(super) const SHAPE: u64 = shape::combine(&[
     shape!(Head {
         mark,
+        origin,
+        source,
         bytes,
         groups,
-        writes,
-        done,
-        _pad
+        action,
+        outcome,
+        basic
     }),
     shape!(Group {
         first,
@@ -122,7 +131,7 @@ pub(super) const SHAPE: u64 = shape::combine(&[
         count
     }),
     BOX as u64,
-    MARK,
+    MARK as u64,
 ]);
 
 /// Where the data begins behind so many groups.
@@ -132,106 +141,58 @@ const fn data_of(groups: usize) -> usize {
 
 /// The box of this process, for one operation at a time: where it is in the heap, when it is first needed.
 static BOX_OF_THIS: Mutex<Option<u64>> = Mutex::new(None);
-/// By process: how many operations it is not offered any more, above how often it has not claimed one.
-static PAUSED: OnceLock<Box<[AtomicU16]>> = OnceLock::new();
+/// By process.
+static LEARNED: OnceLock<Box<[Learned]>> = OnceLock::new();
+
+/// What is known of a target. Only guesses, so that it does not matter when two threads change them.
+#[derive(Default)]
+struct Learned {
+    /// How many operations it is not offered any more, above how often it has not claimed one.
+    paused: AtomicU16,
+    /// What accumulates have cost by the kernel since it was last woken for them, nanoseconds.
+    spent: AtomicU32,
+}
+
 const LEVELS: u16 = 8;
 
-/// Whether a target is to be offered an operation now.
-fn is_due(process: u32) -> Option<&'static AtomicU16> {
-    let make = || {
-        let processes = engine::table().map_or(0, |table| table.size());
-        (0..processes).map(|_| AtomicU16::new(0)).collect()
-    };
-    let paused = PAUSED.get_or_init(make).get(process as usize)?;
-    // Only a guess, so that it does not matter when two threads change it.
-    let now = paused.load(Ordering::Relaxed);
-    if now < LEVELS {
-        return Some(paused);
-    }
-    paused.store(now - LEVELS, Ordering::Relaxed);
-    None
-}
-
-/// Says how an offer has ended.
-fn learn(paused: &AtomicU16, was_claimed: bool) {
-    let level = paused.load(Ordering::Relaxed) % LEVELS;
-    let level = if was_claimed {
-        0
-    } else {
-        PAUSES.min(level + 1)
-    };
-    let operations = (1 << level) - 1;
-    paused.store(operations * LEVELS + level, Ordering::Relaxed);
-}
-
-/// Visits ranges of addresses in which all pieces lie, with what is between them, until `visit` is false for one. Returns whether it was true for all.
-fn each_range(groups: &[Group], mut visit: impl FnMut(usize, usize) -> bool) -> bool {
-    let mut range: Option<(usize, usize)> = None;
-    for group in groups {
-        let (first, bytes) = group.range();
-        let end = first.saturating_add(bytes);
-        range = match range {
-            Some((from, to)) if from <= first && first <= to.saturating_add(STRIDE) => {
-                Some((from, to.max(end)))
-            }
-            Some((from, to)) if !visit(from, to - from) => return false,
-            _ => Some((first, end)),
+impl Learned {
+    fn of(process: u32) -> Option<&'static Learned> {
+        let make = || {
+            let processes = engine::table().map_or(0, |table| table.size());
+            (0..processes).map(|_| Learned::default()).collect()
         };
+        LEARNED.get_or_init(make).get(process as usize)
     }
-    range.is_none_or(|(from, to)| visit(from, to - from))
-}
 
-/// What a put to all of them costs by the kernel, nanoseconds.
-fn kernel_cost(groups: &[Group]) -> usize {
-    let pieces: usize = groups.iter().map(|group| group.count).sum();
-    pieces * PIECE_COST
-}
-
-/// Whether the target does it in less time than the kernel.
-fn is_worth_while(groups: &[Group]) -> bool {
-    let kernel = kernel_cost(groups);
-    if kernel < FEWEST * PIECE_COST {
-        return false;
-    }
-    let mut cost = 0_usize;
-    each_range(groups, |_, bytes| {
-        cost = cost.saturating_add(RANGE_COST + PAGE_COST * (bytes / PAGE + 2));
-        true
-    });
-    cost <= kernel / 2
-}
-
-/// Groups of pieces.
-#[derive(Default)]
-struct Groups(SmallVec<[Group; 4]>);
-
-impl Groups {
-    /// Adds a piece. False: there are too many groups.
-    fn add(&mut self, address: usize, bytes: usize) -> bool {
-        if let Some(last) = self.0.last_mut()
-            && last.bytes == bytes
-        {
-            if last.count == 1 {
-                last.stride = address.wrapping_sub(last.first) as isize;
-            }
-            if last.is_dense() && last.address(last.count) == address {
-                last.count += 1;
-                return true;
-            }
+    /// Whether the target is to be offered an operation now.
+    fn is_due(&self) -> bool {
+        let now = self.paused.load(Ordering::Relaxed);
+        if now >= LEVELS {
+            self.paused.store(now - LEVELS, Ordering::Relaxed);
         }
-        self.0.push(Group {
-            first: address,
-            bytes,
-            stride: 0,
-            count: 1,
-        });
-        self.0.len() <= GROUPS
+        now < LEVELS
     }
 
-    fn of_pieces(pieces: &[Piece]) -> Option<Groups> {
-        let mut groups = Groups::default();
-        let all = pieces.iter().all(|it| groups.add(it.address, it.bytes));
-        all.then_some(groups)
+    /// Says how an offer has ended.
+    fn learn(&self, was_claimed: bool) {
+        let level = self.paused.load(Ordering::Relaxed) % LEVELS;
+        let level = if was_claimed {
+            0
+        } else {
+            PAUSES.min(level + 1)
+        };
+        let operations = (1 << level) - 1;
+        self.paused
+            .store(operations * LEVELS + level, Ordering::Relaxed);
+    }
+
+    /// Counts an accumulate that goes by the kernel since the target sleeps. Whether it is to be woken for the next ones.
+    fn spend(&self, cost: usize) -> bool {
+        let spent = self.spent.load(Ordering::Relaxed) + cost as u32;
+        let is_enough = spent >= WAKES_IN_ALL;
+        self.spent
+            .store(if is_enough { 0 } else { spent }, Ordering::Relaxed);
+        is_enough
     }
 }
 
@@ -241,10 +202,6 @@ impl PrivateMemory<'_> {
         if origin.len() > BYTES {
             return false;
         }
-        let fill = |data: &mut [u8]| match PUT {
-            true => origin.read(0, data),
-            false => origin.write(0, data),
-        };
         if let Some((first, bytes, stride)) = target.stripes() {
             let group = Group {
                 first: first as usize,
@@ -252,77 +209,185 @@ impl PrivateMemory<'_> {
                 stride,
                 count: target.len() / bytes,
             };
-            return group.is_dense() && self.offer_groups(&[group], PUT, origin.len(), fill);
+            return group.is_dense() && self.offer_elements::<PUT>(&[group], origin);
         }
         let mut pieces = super::access::Pieces::new();
         let whole = super::private::runs(target, 0, target.len(), &mut pieces) == target.len();
         whole
             && pieces.len() >= FEWEST
             && Groups::of_pieces(&pieces)
-                .is_some_and(|groups| self.offer_groups(&groups.0, PUT, origin.len(), fill))
+                .is_some_and(|groups| self.offer_elements::<PUT>(&groups.0, origin))
+    }
+
+    fn offer_elements<const PUT: bool>(&self, groups: &[Group], origin: &Buffer) -> bool {
+        let bytes = origin.len();
+        match PUT {
+            true => self.offer_put(groups, bytes, |data| origin.read(0, data)),
+            false => self.offer_get(groups, bytes, |data| origin.write(0, data)),
+        }
     }
 
     /// As [`Self::offer`], a put of packed bytes to pieces.
-    pub(super) fn offer_pieces(&self, pieces: &[Piece], data: &[u8]) -> bool {
+    pub(super) fn put_by_target(&self, pieces: &[Piece], data: &[u8]) -> bool {
         data.len() <= BYTES
             && pieces.len() >= FEWEST
             && Groups::of_pieces(pieces).is_some_and(|groups| {
-                let fill = |place: &mut [u8]| place.copy_from_slice(data);
-                self.offer_groups(&groups.0, true, data.len(), fill)
+                self.offer_put(&groups.0, data.len(), |place| place.copy_from_slice(data))
             })
     }
 
-    /// `fill` writes the packed data of a put, and takes that of a get.
-    fn offer_groups(
+    /// As [`Self::offer`], a get of pieces to packed bytes.
+    pub(super) fn get_by_target(&self, pieces: &[Piece], out: &mut [u8]) -> bool {
+        out.len() <= BYTES
+            && pieces.len() >= FEWEST
+            && Groups::of_pieces(pieces).is_some_and(|groups| {
+                self.offer_get(&groups.0, out.len(), |data| out.copy_from_slice(data))
+            })
+    }
+
+    /// Has the target accumulate packed elements, whose locks are held, to pieces; `old` gets what was there before, if it is wanted. False: as in
+    /// [`Self::offer`].
+    pub(super) fn accumulate_by_target(
         &self,
-        groups: &[Group],
-        writes: bool,
-        bytes: usize,
-        fill: impl Fn(&mut [u8]),
+        (operation, basic): (Operation, &'static Datatype),
+        pieces: &[Piece],
+        source: &[u8],
+        old: Option<&mut [u8]>,
     ) -> bool {
-        let process = self.process();
-        if !is_worth_while(groups) || node::is_oversubscribed() {
-            return false; // Where ranks share cores it does not run now.
+        let bytes: usize = pieces.iter().map(|piece| piece.bytes).sum();
+        let action = match &old {
+            Some(_) => Action::GetAccumulate,
+            None if bytes <= BYTES => Action::Accumulate,
+            None => Action::AccumulateFrom,
+        };
+        let is_known = basic.category != Category::Pair && !basic.can_end();
+        if bytes > action.most() || source.len() < bytes && bytes > BYTES || !is_known {
+            return false;
         }
-        let (Some(paused), Some(table), Some(heap)) =
-            (is_due(process), engine::table(), transport::heap())
+        let (Some(groups), Some(learned)) =
+            (Groups::of_pieces(pieces), Learned::of(self.process()))
         else {
             return false;
         };
-        let Some(own) = Own::lock(heap) else {
+        let kernel = groups::accumulate_cost(&groups.0);
+        if !groups::is_worth_while(&groups.0, kernel) || !self.may_offer() {
+            return false;
+        }
+        if self.is_target_asleep() {
+            if learned.spend(kernel) {
+                self.wake_target();
+            }
+            return false;
+        }
+        if !learned.is_due() {
+            return false;
+        }
+        let Some(own) = self.open(&groups.0, action, bytes) else {
             return false;
         };
+        let head = own.head();
+        let numbers = action as u16 + OPERATION * operation as u16;
+        head.action.store(numbers, Ordering::Relaxed);
+        head.basic.store(basic.handle, Ordering::Relaxed);
+        match action {
+            Action::AccumulateFrom => head.source.store(source.as_ptr().addr(), Ordering::Relaxed),
+            // SAFETY: the box is this thread's until it is posted.
+            _ => unsafe { own.data(groups.0.len(), source.len()) }.copy_from_slice(source),
+        }
+        let is_done = self.post(&own, learned, bytes, || PATIENCE);
+        if let (true, Some(old)) = (is_done, old) {
+            // SAFETY: the operation is over, so the box is this thread's again.
+            old.copy_from_slice(unsafe { &own.data(groups.0.len(), 2 * bytes)[bytes..] });
+        }
+        is_done
+    }
+
+    /// `fill` writes the packed data.
+    fn offer_put(&self, groups: &[Group], bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
+        let Some((own, learned)) = self.open_moved(groups, Action::Put, bytes) else {
+            return false;
+        };
+        // SAFETY: the box is this thread's until it is posted.
+        fill(unsafe { own.data(groups.len(), bytes) });
+        let kernel = groups::kernel_cost(groups);
+        self.post(&own, learned, bytes, || {
+            let wakes = kernel >= WAKES && self.wake_target();
+            PATIENCE + if wakes { kernel as u64 / 2 } else { 0 }
+        })
+    }
+
+    /// `take` gets the packed data. The target is not woken: the kernel gets what lies between the pieces along, and is as quick.
+    fn offer_get(&self, groups: &[Group], bytes: usize, take: impl FnOnce(&[u8])) -> bool {
+        let Some((own, learned)) = self.open_moved(groups, Action::Get, bytes) else {
+            return false;
+        };
+        let is_done = self.post(&own, learned, bytes, || PATIENCE);
+        if is_done {
+            // SAFETY: the operation is over, so the box is this thread's again.
+            take(unsafe { own.data(groups.len(), bytes) });
+        }
+        is_done
+    }
+
+    /// Whether the target may run now. This process has nobody to offer its own memory to.
+    fn may_offer(&self) -> bool {
+        let is_other = engine::table().is_some_and(|table| table.me() != self.process());
+        is_other && !node::is_oversubscribed()
+    }
+
+    fn open_moved(
+        &self,
+        groups: &[Group],
+        action: Action,
+        bytes: usize,
+    ) -> Option<(Own, &'static Learned)> {
+        if !groups::is_worth_moving(groups) || !self.may_offer() {
+            return None;
+        }
+        let learned = Learned::of(self.process())?;
+        if !learned.is_due() {
+            return None;
+        }
+        Some((self.open(groups, action, bytes)?, learned))
+    }
+
+    /// The box of this process with all but the data. `None`: another thread uses it, or there is no memory.
+    fn open(&self, groups: &[Group], action: Action, bytes: usize) -> Option<Own> {
+        let own = Own::lock(transport::heap()?)?;
         // SAFETY: the box is this thread's until it is posted.
         unsafe {
             own.groups()
                 .copy_from_nonoverlapping(groups.as_ptr(), groups.len());
         }
         let head = own.head();
-        head.mark
-            .store(MARK | u64::from(process), Ordering::Relaxed);
+        head.mark.store(MARK + self.process(), Ordering::Relaxed);
+        head.origin.store(engine::table()?.me(), Ordering::Relaxed);
         head.bytes.store(bytes as u32, Ordering::Relaxed);
-        head.groups.store(groups.len() as u32, Ordering::Relaxed);
-        head.writes.store(writes.into(), Ordering::Relaxed);
-        head.done.store(0, Ordering::Relaxed);
-        if writes {
-            // SAFETY: as above.
-            fill(unsafe { own.data(groups.len(), bytes) });
-        }
+        head.groups.store(groups.len() as u16, Ordering::Relaxed);
+        head.action.store(action as u16, Ordering::Relaxed);
+        head.outcome.open();
+        Some(own)
+    }
+
+    /// Posts the box at the target and waits. Whether the target has done all; `patience` says for how long it is offered, when that is done.
+    fn post(
+        &self,
+        own: &Own,
+        learned: &Learned,
+        bytes: usize,
+        patience: impl FnOnce() -> u64,
+    ) -> bool {
+        let process = self.process();
+        let Some(table) = engine::table() else {
+            return false;
+        };
         let asked = &table.of(process).page.asked;
         if !asked.post(own.offset) {
             return false;
         }
-        let kernel = kernel_cost(groups);
-        // The kernel gets what lies between the pieces along, and is as quick.
-        let wakes = writes && kernel >= WAKES && self.wake_target();
-        let patience = PATIENCE + if wakes { kernel as u64 / 2 } else { 0 };
-        let was_claimed = is_done(asked, own.offset, process, patience);
-        learn(paused, was_claimed);
-        let is_done = was_claimed && own.head().done.load(Ordering::Relaxed) != 0;
-        if is_done && !writes {
-            // SAFETY: the operation is over, so the box is this thread's again.
-            fill(unsafe { own.data(groups.len(), bytes) });
-        }
+        let outcome = outcome_of(own, asked, process, patience());
+        learned.learn(outcome.is_some());
+        let is_done = outcome == Some(true);
         if is_done {
             self.count(1, bytes);
         }
@@ -330,11 +395,15 @@ impl PrivateMemory<'_> {
     }
 }
 
-/// Waits until the target has ended an operation. False: it has not claimed it for so many nanoseconds, or has died.
-fn is_done(asked: &Asked, at: u64, process: u32, patience: u64) -> bool {
+/// Waits until an operation is over. Returns whether the target has done all; `None`: it has not claimed it for so many nanoseconds, or has died.
+fn outcome_of(own: &Own, asked: &Asked, process: u32, patience: u64) -> Option<bool> {
+    let outcome = &own.head().outcome;
     let begun = monotonic_nanoseconds();
     let mut looks = 0_u32;
-    while !asked.is_over(at) {
+    loop {
+        if let Some(is_done) = outcome.get() {
+            return Some(is_done);
+        }
         std::hint::spin_loop();
         looks += 1;
         if !looks.is_multiple_of(LOOKS_AT_TARGET) {
@@ -342,23 +411,23 @@ fn is_done(asked: &Asked, at: u64, process: u32, patience: u64) -> bool {
         }
         // The target may wait for this process likewise.
         tasks::serve();
-        if monotonic_nanoseconds() - begun < patience {
-            continue;
+        if monotonic_nanoseconds() - begun >= patience {
+            break;
         }
-        if asked.withdraw(at) {
-            return false;
-        }
-        let mut backoff = Backoff::default();
-        while !asked.is_over(at) {
-            if backoff.pause() {
-                tasks::serve();
-                if engine::has_died(process) {
-                    return false;
-                }
+    }
+    if asked.withdraw(own.offset) {
+        return None;
+    }
+    let mut backoff = Backoff::default();
+    while !asked.is_over(own.offset) {
+        if backoff.pause() {
+            tasks::serve();
+            if engine::has_died(process) {
+                return None;
             }
         }
     }
-    true
+    Some(outcome.get() == Some(true))
 }
 
 /// The box of this process, locked.
@@ -403,124 +472,135 @@ impl Own {
     }
 }
 
-/// Does an operation that this process has claimed, if all of its memory is there.
-pub(super) fn serve(at: u64, provided: &mut Provided) {
-    let place = transport::heap().and_then(|heap| heap.at(at, BOX as u64));
-    let (Some(place), Some(table)) = (place, engine::table()) else {
-        return;
-    };
-    // SAFETY: memory of the heap; atomics only.
-    let head = unsafe { &*place.cast::<Head>() };
-    let count = head.groups.load(Ordering::Relaxed) as usize;
-    let bytes = head.bytes.load(Ordering::Relaxed) as usize;
-    let writes = head.writes.load(Ordering::Relaxed) != 0;
-    let is_mine = head.mark.load(Ordering::Relaxed) == MARK | u64::from(table.me());
-    if !is_mine || count > GROUPS || bytes > BYTES {
-        return;
+/// Does what other processes offer this one.
+#[derive(Default)]
+pub(super) struct Server {
+    provided: Provided,
+    fetched: Vec<u8>,
+}
+
+impl Server {
+    /// Does an operation that this process has claimed, if all of its memory is there.
+    pub fn serve(&mut self, at: u64) {
+        let place = transport::heap().and_then(|heap| heap.at(at, BOX as u64));
+        let (Some(place), Some(table)) = (place, engine::table()) else {
+            return;
+        };
+        // SAFETY: memory of the heap; atomics only.
+        let head = unsafe { &*place.cast::<Head>() };
+        if head.mark.load(Ordering::Relaxed) == MARK + table.me() {
+            let is_done = self.serve_at(place, head).is_some();
+            head.outcome.set(is_done);
+        }
     }
-    // SAFETY: the origin has posted so many, and changes nothing of them until the end.
-    let groups = unsafe { std::slice::from_raw_parts(place.add(HEAD).cast::<Group>(), count) };
-    let add = |sum: usize, group: &Group| match group.count {
-        0 => None,
-        count => sum.checked_add(group.bytes.checked_mul(count)?),
-    };
-    provided.begin();
-    let provide = |first, bytes| provided.provide(first, bytes, writes);
-    if groups.iter().try_fold(0, add) != Some(bytes) || !each_range(groups, provide) {
-        return;
-    }
-    let mut packed = place.wrapping_add(data_of(count));
-    for group in groups {
-        // SAFETY: the group's pages are there, and its packed bytes are in the box.
-        packed = unsafe {
-            match writes {
-                true => move_group::<true>(group, packed),
-                false => move_group::<false>(group, packed),
+
+    /// `None`: nothing is done.
+    fn serve_at(&mut self, place: *mut u8, head: &Head) -> Option<()> {
+        let count = usize::from(head.groups.load(Ordering::Relaxed));
+        let bytes = head.bytes.load(Ordering::Relaxed) as usize;
+        let numbers = head.action.load(Ordering::Relaxed);
+        let action = Action::of_number(numbers % OPERATION)?;
+        if count > GROUPS || bytes > action.most() {
+            return None;
+        }
+        let work = match action {
+            Action::Get => Work::Get,
+            Action::Put => Work::Put,
+            Action::Accumulate | Action::GetAccumulate | Action::AccumulateFrom => {
+                let operation = Operation::of_number(u32::from(numbers / OPERATION))?;
+                let basic = datatype::get(head.basic.load(Ordering::Relaxed))?;
+                let old = (action == Action::GetAccumulate).then_some(bytes);
+                Work::Accumulate(operation, basic, old)
             }
         };
-    }
-    head.done.store(1, Ordering::Relaxed);
-}
-
-/// Copies packed bytes to a group's pieces, or the pieces to there. Returns where the next group's begin.
-///
-/// # Safety
-/// All of it is memory that can be written, and read.
-unsafe fn move_group<const WRITES: bool>(group: &Group, packed: *mut u8) -> *mut u8 {
-    for at in 0..group.count {
-        let (own, piece) = (packed.wrapping_add(at * group.bytes), group.address(at));
-        // SAFETY: by the caller.
-        unsafe { put_get::copy::<WRITES>(own, piece as *mut u8, group.bytes) };
-    }
-    packed.wrapping_add(group.count * group.bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn groups(addresses: &[usize]) -> Groups {
-        let mut groups = Groups::default();
-        assert!(addresses.iter().all(|address| groups.add(*address, 8)));
-        groups
-    }
-
-    fn addresses(groups: &Groups) -> Vec<usize> {
-        let all = |group: &Group| {
-            (0..group.count)
-                .map(|at| group.address(at))
-                .collect::<Vec<_>>()
+        // SAFETY: the origin has posted so many, and changes nothing of them until the end.
+        let groups = unsafe { std::slice::from_raw_parts(place.add(HEAD).cast::<Group>(), count) };
+        let add = |sum: usize, group: &Group| match group.count {
+            0 => None,
+            count => sum.checked_add(group.bytes.checked_mul(count)?),
         };
-        groups.0.iter().flat_map(all).collect()
-    }
-
-    fn ranges(groups: &Groups) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        each_range(&groups.0, |first, bytes| {
-            found.push((first, bytes));
-            true
-        });
-        found
-    }
-
-    #[test]
-    fn groups_have_all_pieces_in_order() {
-        for (list, number) in [
-            (vec![4096], 1),
-            (vec![4096, 4160, 4224, 4288], 1),
-            (vec![4288, 4224, 4160], 1),
-            (vec![4096, 4160, 4225, 4290], 2),
-            (vec![4096, 4096, 4096], 1),
-            (vec![4096, 1 << 40, 1 << 41], 3),
-        ] {
-            let found = groups(&list);
-            assert_eq!((addresses(&found), found.0.len()), (list, number));
+        let are_whole = |group: &Group| group.bytes.is_multiple_of(work.size().max(1));
+        self.provided.begin();
+        let provide = |first, bytes| self.provided.provide(first, bytes, work.writes());
+        if groups.iter().try_fold(0, add) != Some(bytes)
+            || !groups.iter().all(are_whole)
+            || !groups::each_range(groups, provide)
+        {
+            return None;
         }
-        let mut full = Groups::default();
-        let added = (0..GROUPS + 1).all(|at| full.add(at * at * 8192, 8));
-        assert!(!added);
-    }
-
-    #[test]
-    fn ranges_cover_what_lies_near_together() {
-        assert_eq!(ranges(&groups(&[8000, 8064, 8128])), [(8000, 136)]);
-        assert_eq!(ranges(&groups(&[8128, 8064, 8000])), [(8000, 136)]);
-        assert_eq!(
-            ranges(&groups(&[8000, 8064, 8128, 9000, 9001])),
-            [(8000, 1009)]
-        );
-        assert_eq!(ranges(&groups(&[8000, 1 << 30])), [(8000, 8), (1 << 30, 8)]);
-    }
-
-    #[test]
-    fn pieces_that_lie_far_apart_are_left_to_the_kernel() {
-        let apart = |bytes: usize| {
-            (0..256)
-                .map(|at| (1 << 20) + at * bytes)
-                .collect::<Vec<_>>()
+        let mut packed = match action {
+            Action::AccumulateFrom => self.fetch(head, bytes)?,
+            _ => place.wrapping_add(data_of(count)),
         };
-        assert!(is_worth_while(&groups(&apart(64)).0));
-        assert!(!is_worth_while(&groups(&apart(4096)).0));
-        assert!(!is_worth_while(&groups(&apart(64)[..8]).0));
+        for group in groups {
+            // SAFETY: the group's pages are there, and its packed bytes are in the box, or were fetched.
+            packed = unsafe { work.group(group, packed) };
+        }
+        Some(())
+    }
+
+    /// The origin's data, by the kernel. `None`: it is not to be had.
+    fn fetch(&mut self, head: &Head, bytes: usize) -> Option<*mut u8> {
+        let origin = head.origin.load(Ordering::Relaxed);
+        if ways::to(origin) != Way::Kernel {
+            return None;
+        }
+        self.fetched.resize(FETCHED, 0);
+        let here = self.fetched.as_mut_ptr();
+        let piece = |address, bytes| [Piece { address, bytes }];
+        let local = piece(here.addr(), bytes);
+        let remote = piece(head.source.load(Ordering::Relaxed), bytes);
+        // SAFETY: memory of this value's alone.
+        let read = unsafe { peer_memory::read_pieces(ways::pid_of(origin), &local, &remote) };
+        (read.ok()? == bytes).then_some(here)
+    }
+}
+
+/// What this process does for another one.
+#[derive(Clone, Copy)]
+enum Work {
+    Get,
+    Put,
+    /// How far behind the data the old elements go, if they are wanted.
+    Accumulate(Operation, &'static Datatype, Option<usize>),
+}
+
+impl Work {
+    fn writes(self) -> bool {
+        !matches!(self, Work::Get | Work::Accumulate(Operation::NoOp, ..))
+    }
+
+    /// Bytes of an element, which a piece has whole ones of.
+    fn size(self) -> usize {
+        match self {
+            Work::Get | Work::Put => 1,
+            Work::Accumulate(_, basic, _) => basic.size as usize,
+        }
+    }
+
+    /// Does a group, whose packed bytes begin there. Returns where the next group's begin.
+    ///
+    /// # Safety
+    /// All of it is memory that can be written, or read if that is all.
+    unsafe fn group(self, group: &Group, packed: *mut u8) -> *mut u8 {
+        for at in 0..group.count {
+            let (own, piece) = (packed.wrapping_add(at * group.bytes), group.address(at));
+            let (piece, bytes) = (piece as *mut u8, group.bytes);
+            // SAFETY: by the caller.
+            unsafe {
+                match self {
+                    Work::Get => put_get::copy::<false>(own, piece, bytes),
+                    Work::Put => put_get::copy::<true>(own, piece, bytes),
+                    Work::Accumulate(operation, basic, old) => {
+                        if let Some(behind) = old {
+                            piece.copy_to_nonoverlapping(own.wrapping_add(behind), bytes);
+                        }
+                        let elements = bytes / self.size();
+                        apply::change((operation, basic), piece, own, elements);
+                    }
+                }
+            }
+        }
+        packed.wrapping_add(group.count * group.bytes)
     }
 }

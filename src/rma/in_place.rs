@@ -11,7 +11,6 @@
 //! [`relocation`]: crate::queue::relocation
 
 use super::claimed;
-use super::provided::Provided;
 use super::room::is_private;
 use super::share::Share;
 use super::window::{Flavor, Window};
@@ -148,10 +147,10 @@ pub fn enroll(window: &'static Window, share: Share) {
     }
     static ANSWERS: Once = Once::new();
     ANSWERS.call_once(|| {
-        let mut provided = Provided::default();
+        let mut server = claimed::Server::default();
         tasks::answer_by(move |wish| match wish {
             Wish::Answer => answer(),
-            Wish::Operation(at) => claimed::serve(at, &mut provided),
+            Wish::Operation(at) => server.serve(at),
         });
     });
     if window.hosts.is_some() {

@@ -270,6 +270,11 @@ impl<'a> PrivateMemory<'a> {
         self.window.assembly.wake_sleeper(self.rank)
     }
 
+    /// Whether the target sleeps in a wait.
+    pub(super) fn is_target_asleep(&self) -> bool {
+        self.window.assembly.is_asleep(self.rank)
+    }
+
     pub(super) fn process(&self) -> u32 {
         self.window.targets[self.rank].process
     }

@@ -114,6 +114,11 @@ impl FirstNotifier {
         Notifier::of(self.0, 0).wake_ordered();
     }
 
+    /// Whether a thread sleeps, or is about to.
+    pub fn has_sleepers(&self) -> bool {
+        Notifier::of(self.0, 0).own.has_sleepers()
+    }
+
     /// As [`Self::wake_ordered`]. Whether a thread slept, or was about to.
     pub fn wake_sleeper(&self) -> bool {
         let first = Notifier::of(self.0, 0);
