@@ -1,5 +1,5 @@
-/* The last rank is killed at some time while it does puts of many pieces that the others offer it: they end in an error, and wait for nobody. arg: after
- * how many microseconds. */
+/* The last rank is killed at some time while it does puts of many pieces, or accumulates, that the others offer it: they end in an error, and wait for
+ * nobody. args: after how many microseconds, how many elements an accumulate has (none: puts). */
 #define _GNU_SOURCE
 #include "lost_rank.h"
 #include <signal.h>
@@ -29,7 +29,7 @@ static void test_until_death(long microseconds)
 
 int main(int argc, char **argv)
 {
-    static double values[PIECES];
+    static double values[BYTES / 8];
     start(&argc, &argv);
     char *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MPI_Win win;
@@ -46,10 +46,15 @@ int main(int argc, char **argv)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == size - 1)
         test_until_death(argc > 1 ? atol(argv[1]) : 2000);
-    int code;
-    do
-        code = MPI_Put(values, PIECES, MPI_DOUBLE, size - 1, 0, 1, type, win);
-    while (code == MPI_SUCCESS);
+    int code, elements = argc > 2 ? atoi(argv[2]) : 0;
+    do {
+        if (elements == 0)
+            code = MPI_Put(values, PIECES, MPI_DOUBLE, size - 1, 0, 1, type, win);
+        else
+            code = MPI_Accumulate(values, elements, MPI_DOUBLE, size - 1, 0, elements, MPI_DOUBLE, MPI_SUM, win);
+        int flushed = MPI_Win_flush(size - 1, win);
+        code = code ? code : flushed;
+    } while (code == MPI_SUCCESS);
     CHECK_INT(check_class_of(code), MPIX_ERR_PROC_FAILED);
     code = MPI_Get(values, PIECES, MPI_DOUBLE, size - 1, 0, 1, type, win);
     CHECK_INT(check_class_of(code), MPIX_ERR_PROC_FAILED);
