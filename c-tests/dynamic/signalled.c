@@ -15,7 +15,7 @@ static void name_file(char *path, int capacity, const char *folder, int generati
 static int rank_of_job(int argc, char **argv)
 {
     int generation = atoi(argv[2]), generations = atoi(argv[3]);
-    char path[300], text[20], next[20], *folder = argv[6];
+    char path[100], text[20], next[20], *folder = argv[6];
     if (!strcmp(argv[5], "ignore")) {
         signal(SIGTERM, SIG_IGN);
         signal(SIGINT, SIG_IGN);
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "rank"))
         return rank_of_job(argc, argv);
-    char folder[] = "/tmp/signalled_XXXXXX", path[300], text[20], *words[30];
+    char folder[] = "/tmp/signalled_XXXXXX", path[100], text[20], *words[30];
     int pids[MOST_GENERATIONS * RANKS], count = 0, generations = atoi(argv[3]);
     start_driver(argv[0]);
     signal(atoi(argv[1]), SIG_DFL); /* nohup has SIGHUP ignored */
