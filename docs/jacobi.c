@@ -135,7 +135,9 @@ int main(int argc, char **argv)
     rows = argc > 2 ? atoi(argv[2]) : rows;
     width = rows + 2;
     MPI_Init(&argc, &argv);
-    MPI_Comm_dup(MPI_COMM_WORLD, &new);
+    /* As MPI_Comm_dup, but a process may have died by now. */
+    if (MPIX_Comm_shrink(MPI_COMM_WORLD, &new) != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 4);
     use(new);
     if (rank == 0)
         printf("jacobi: %d processes begin\n", size);

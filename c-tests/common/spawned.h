@@ -50,6 +50,30 @@ static CHECK_UNUSED void part(MPI_Comm *comm)
     CHECK(*comm == MPI_COMM_NULL);
 }
 
+/* Whether the process is gone, or nobody has waited for its end yet. */
+static CHECK_UNUSED int has_ended(int pid)
+{
+    char path[64], state = 'Z';
+    if (kill(pid, 0) != 0)
+        return 1;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'Z';
+    if (file)
+        fclose(file);
+    return state == 'Z';
+}
+
+/* The watchdog ends it. */
+static CHECK_UNUSED void wait_for_end(int pid)
+{
+    while (!has_ended(pid)) {
+        CHECK_HERE;
+        usleep(5000);
+    }
+}
+
 static CHECK_UNUSED int finish_family(void)
 {
     if (is_child && parent != MPI_COMM_NULL)

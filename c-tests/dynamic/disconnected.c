@@ -8,24 +8,6 @@ static void go_on(void)
     CHECK_INT(sum, size);
 }
 
-/* Until the process is gone; the watchdog ends it. */
-static void wait_for_end(int pid)
-{
-    while (kill(pid, 0) == 0) {
-        char path[64], state = 'Z';
-        snprintf(path, sizeof path, "/proc/%d/stat", pid);
-        FILE *file = fopen(path, "r");
-        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-            state = 'Z';
-        if (file)
-            fclose(file);
-        if (state == 'Z')
-            return;
-        CHECK_HERE;
-        usleep(5000);
-    }
-}
-
 int main(int argc, char **argv)
 {
     int pid = getpid(), pids[2];

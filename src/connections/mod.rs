@@ -140,6 +140,12 @@ pub fn is_connected(process: u32) -> bool {
     !peer.is_disconnected() && !has_left && !CONNECTIONS.lock().iter().any(ends)
 }
 
+/// Whether a process has died, as far as this one can know: it is of this job, or has been met. On any thread.
+pub fn has_died(process: u32) -> bool {
+    let table = engine::table().filter(|table| table.has(process));
+    table.is_some_and(|table| !table.of(process).is_disconnected() && table.has_died(process))
+}
+
 /// Ends the connection to one process, which has ended it; its link stays for the others.
 pub fn forget(process: u32) {
     let mut engine = enter();

@@ -192,10 +192,15 @@ impl Waiting {
         Reception::open(addresses, 0, |said| GREETING_BYTES - said.len())
     }
 
-    /// Waits until all of these have connected. To be called where blocking is no harm.
+    /// Waits until all of these have connected. To be called where blocking is no harm. `may_go_on` is asked from time to time: one that has died,
+    /// or has given up because another one has, never comes.
     ///
-    /// Errors: MPI_ERR_OTHER, one has not in time.
-    pub fn until_reached(mut self, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
+    /// Errors: of `may_go_on`; MPI_ERR_OTHER, one has not in time.
+    pub fn until_reached(
+        mut self,
+        wanted: Wanted,
+        may_go_on: impl Fn() -> Result<()>,
+    ) -> Result<Vec<(usize, TcpStream)>> {
         let deadline = Deadline::after(TIME);
         let mut missing: Vec<(usize, String)> = wanted
             .into_iter()
@@ -203,6 +208,7 @@ impl Waiting {
             .collect();
         let mut found = Vec::new();
         while let Some((place, host)) = missing.first() {
+            may_go_on()?;
             if deadline.is_over() {
                 return fail!(
                     Class::Other,
@@ -344,7 +350,7 @@ mod tests {
             [3, 1].map(|place| reach(place, vec![(4, reached.clone())]).unwrap())
         });
         let wanted = vec![(1, far_card("net")), (3, far_card("net"))];
-        let mut found = waiting.until_reached(wanted).unwrap();
+        let mut found = waiting.until_reached(wanted, || Ok(())).unwrap();
         found.sort_by_key(|it| it.0);
         let theirs = others.join().unwrap();
         assert_eq!(found.iter().map(|it| it.0).collect::<Vec<_>>(), [1, 3]);
@@ -355,5 +361,26 @@ mod tests {
                 (4, found[place].1.peer_addr().unwrap())
             );
         }
+    }
+
+    #[test]
+    fn nobody_is_waited_for_when_the_groups_cannot_meet_any_more() {
+        let local = Addresses::one("127.0.0.1".parse().unwrap());
+        let (reception, ..) = Waiting::open(local).unwrap();
+        let waiting = Waiting {
+            reception,
+            cookie: 5,
+        };
+        let looks = std::cell::Cell::new(0);
+        let lives = || {
+            looks.set(looks.get() + 1);
+            match looks.get() < 3 {
+                true => Ok(()),
+                false => fail!(Class::ProcFailed, "it has ended"),
+            }
+        };
+        let wanted = vec![(1, far_card("net"))];
+        let told = waiting.until_reached(wanted, lives).err().unwrap();
+        assert_eq!(told.class(), Class::ProcFailed, "{told}");
     }
 }

@@ -8,6 +8,7 @@ use crate::coll::{CollContext, block_on};
 use crate::connections::far::{FarPeer, Guest, connect};
 use crate::connections::{self, Hold, NearPeer};
 use crate::constructors::{everywhere, is_met};
+use crate::engine::losses;
 use crate::error::{Class, Error, Result, fail};
 use crate::group::{Group, names};
 use crate::launch::{self, SegmentPlan};
@@ -151,6 +152,18 @@ impl<'a> Means<'a> {
         Ok((Group::new(numbers), holds))
     }
 
+    /// Whether the processes of both groups live, as far as this one can know, for the thread of the conversation.
+    ///
+    /// Errors: one has died.
+    fn all_live(&self) -> impl Fn() -> Result<()> + Send + use<> {
+        let cards = self.meet.ours.iter().chain(self.meet.theirs);
+        let all: Vec<u32> = cards.map(|card| names::number_or_new(card.name)).collect();
+        move || match all.iter().find(|it| connections::has_died(**it)) {
+            Some(process) => Err(losses::explain(*process)),
+            None => Ok(()),
+        }
+    }
+
     fn join_far(
         &mut self,
         conversation: &mut Conversation,
@@ -168,8 +181,9 @@ impl<'a> Means<'a> {
             .map(|(place, _, told)| (*place, (*told).clone()))
             .collect();
         let waiting = own.waiting.take();
+        let all_live = self.all_live();
         let mut lines = conversation.step(move |_| match waiting {
-            Some(waiting) => waiting.until_reached(wanted),
+            Some(waiting) => waiting.until_reached(wanted, all_live),
             None => far::reach(place, wanted),
         })?;
         lines.sort_by_key(|(place, _)| *place);

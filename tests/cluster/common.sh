@@ -55,9 +55,9 @@ run() {
   verdict "$name (exit code $got)" $?
 }
 
-# fault NAME CODE MILLISECONDS ERROR_PATTERN DEED WORDS...: a job that runs for ever, a deed, and how it ends
+# fault NAME CODE MILLISECONDS ERROR_PATTERN DEED WORDS...: a job that runs for ever, a deed, and how it ends; $took: after how many milliseconds
 fault() {
-  local name=$1 code=$2 limit=$3 wanted_error=$4 deed=$5 job begin took got
+  local name=$1 code=$2 limit=$3 wanted_error=$4 deed=$5 job begin got
   shift 5
   mpiexec "$@" >"$out" 2>"$err" </dev/null &
   job=$!

@@ -255,7 +255,9 @@ impl Sums {
     /// Reads the program's last line: `killed: all was right, seed 7, 1 rounds, 3 errors, the longest 501 ms, 0 late`.
     fn read(errors: &str) -> Option<Sums> {
         let mut lines = errors.lines().rev();
-        let line = lines.find_map(|line| line.strip_prefix("killed: "))?;
+        // A child that comes after all others may be ended with its parents' job, and print no sums of its own.
+        let sums = |line: &&str| !line.contains("another one begins");
+        let line = lines.find_map(|line| line.strip_prefix("killed: ").filter(sums))?;
         let line = line.strip_prefix("all was right, ")?;
         let after = |word: &str, offset: isize| -> Option<u64> {
             let words: Vec<&str> = line.split(' ').collect();

@@ -357,7 +357,8 @@ impl<'a> Program<'a> {
         let (window, remote) = (self.window, self.remote(target, COUNTER, 1, int64()));
         let op = Op::Predefined(Operation::Sum);
         self.begin(target, (1, Wanted::Counted(added)), |result| {
-            let own = operand(&mut [added]);
+            let mut added = [added];
+            let own = operand(&mut added);
             accumulate::get_accumulate(window, &op, Some(&own), &operand(result), &remote, None)
         });
     }
