@@ -3,7 +3,7 @@
 #ifndef OXMPI_SPAWNED_H
 #define OXMPI_SPAWNED_H
 
-#include "check.h"
+#include "process.h"
 
 enum { MOST_CHILDREN = 64 };
 
@@ -53,16 +53,7 @@ static CHECK_UNUSED void part(MPI_Comm *comm)
 /* Whether the process is gone, or nobody has waited for its end yet. */
 static CHECK_UNUSED int has_ended(int pid)
 {
-    char path[64], state = 'Z';
-    if (kill(pid, 0) != 0)
-        return 1;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = 'Z';
-    if (file)
-        fclose(file);
-    return state == 'Z';
+    return strchr("?ZX", state_of(pid)) != NULL;
 }
 
 /* The watchdog ends it. */

@@ -2,17 +2,6 @@
  * new ones merge, and each new one gets the rank of a dead one. Round after round, and nothing that is held grows. Arguments: rounds. */
 #include "failing.h"
 #include "spawned.h"
-#include <dirent.h>
-
-static int descriptors(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        count++;
-    closedir(folder);
-    return count;
-}
 
 /* The whole job, `count` ranks, `from` which one is dead; the new one has been told its rank. */
 static MPI_Comm replace(MPI_Comm world, MPI_Comm children, int old_rank)

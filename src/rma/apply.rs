@@ -439,7 +439,7 @@ impl<'a> Work<'a> {
 /// Applies an operation to packed elements of one type, without a lock. `source` may be null for MPI_NO_OP.
 ///
 /// # Safety
-/// So many elements are valid at `target` for writing, at `source` for reading.
+/// `target` is valid for writing that many elements, `source` for reading them.
 #[inline(always)]
 pub(super) unsafe fn change(
     (operation, basic): (Operation, &'static Datatype),

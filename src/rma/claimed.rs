@@ -144,7 +144,7 @@ static BOX_OF_THIS: Mutex<Option<u64>> = Mutex::new(None);
 /// By process.
 static LEARNED: OnceLock<Box<[Learned]>> = OnceLock::new();
 
-/// What is known of a target. Only guesses, so that it does not matter when two threads change them.
+/// Guesses about a target. Two threads may change them at once: a lost change does no harm.
 #[derive(Default)]
 struct Learned {
     /// How many operations it is not offered any more, above how often it has not claimed one.

@@ -61,7 +61,7 @@ pub(super) struct Small<'a> {
     /// Of the target's elements.
     pub address: usize,
     pub bytes: usize,
-    /// What is copied now, `bytes` each: of a compare-and-swap the value to compare with and the new one.
+    /// Operands, `bytes` each, copied when the operation is added; a compare-and-swap has two: the value to compare with, then the new one.
     pub data: &'a [Buffer],
     /// Where the target's elements go; null: nowhere.
     pub result: *mut u8,
