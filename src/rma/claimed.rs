@@ -37,6 +37,7 @@ use crate::os::monotonic_nanoseconds;
 use crate::os::peer_memory::{self, Piece};
 use crate::os::turns::LOOKS_AT_TARGET;
 use crate::queue::asked::{Asked, Outcome};
+use crate::queue::ring;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU16, AtomicU32, AtomicUsize, Ordering};
 use crate::transport::{self, Heap};
@@ -47,6 +48,8 @@ use std::sync::OnceLock;
 const BYTES: usize = 16 << 10;
 /// Bytes of one that the target fetches, at most.
 const FETCHED: usize = 128 << 10;
+/// Packed bytes whose lines are fetched ahead, at most: more lines than a core has on their way at once, fewer than its first cache holds.
+const FETCHED_AHEAD: usize = 4 << 10;
 /// How long an operation is offered, nanoseconds.
 const PATIENCE: u64 = 2_000;
 /// What a put costs by the kernel for which a target is woken that sleeps in a wait, nanoseconds: to wake it costs the origin 2 us, and the target comes 5 to
@@ -513,6 +516,9 @@ impl Server {
                 Work::Accumulate(operation, basic, old)
             }
         };
+        if action != Action::AccumulateFrom {
+            work.fetch_ahead(place.wrapping_add(data_of(count)), bytes);
+        }
         // SAFETY: the origin has posted so many, and changes nothing of them until the end.
         let groups = unsafe { std::slice::from_raw_parts(place.add(HEAD).cast::<Group>(), count) };
         let add = |sum: usize, group: &Group| match group.count {
@@ -578,29 +584,60 @@ impl Work {
         }
     }
 
+    /// Has the packed data's lines fetched from the origin's cache, all at once: the copy of a piece takes so many instructions that few of the copies behind it
+    /// are begun while it waits for a line.
+    fn fetch_ahead(self, packed: *mut u8, bytes: usize) {
+        for at in (0..bytes.min(FETCHED_AHEAD)).step_by(64) {
+            let line = packed.wrapping_add(at);
+            match self {
+                Work::Get => ring::prefetch_for_writing(line),
+                Work::Put | Work::Accumulate(..) => ring::prefetch(line),
+            }
+        }
+    }
+
     /// Does a group, whose packed bytes begin there. Returns where the next group's begin.
     ///
     /// # Safety
     /// All of it is memory that can be written, or read if that is all.
     unsafe fn group(self, group: &Group, packed: *mut u8) -> *mut u8 {
-        for at in 0..group.count {
-            let (own, piece) = (packed.wrapping_add(at * group.bytes), group.address(at));
-            let (piece, bytes) = (piece as *mut u8, group.bytes);
-            // SAFETY: by the caller.
-            unsafe {
-                match self {
-                    Work::Get => put_get::copy::<false>(own, piece, bytes),
-                    Work::Put => put_get::copy::<true>(own, piece, bytes),
-                    Work::Accumulate(operation, basic, old) => {
+        // SAFETY: by the caller.
+        unsafe {
+            match self {
+                Work::Get => move_pieces::<false>(group, packed),
+                Work::Put => move_pieces::<true>(group, packed),
+                Work::Accumulate(operation, basic, old) => {
+                    for at in 0..group.count {
+                        let (own, piece) = group.piece(at, packed);
                         if let Some(behind) = old {
-                            piece.copy_to_nonoverlapping(own.wrapping_add(behind), bytes);
+                            piece.copy_to_nonoverlapping(own.wrapping_add(behind), group.bytes);
                         }
-                        let elements = bytes / self.size();
+                        let elements = group.bytes / self.size();
                         apply::change((operation, basic), piece, own, elements);
                     }
                 }
             }
         }
         packed.wrapping_add(group.count * group.bytes)
+    }
+}
+
+/// Copies packed bytes to the group's pieces if `PUT`, else from them.
+///
+/// # Safety
+/// As for [`Work::group`].
+unsafe fn move_pieces<const PUT: bool>(group: &Group, packed: *mut u8) {
+    let each = |bytes: usize| {
+        for at in 0..group.count {
+            let (own, piece) = group.piece(at, packed);
+            // SAFETY: by the caller.
+            unsafe { put_get::copy::<PUT>(own, piece, bytes) };
+        }
+    };
+    // A length that the compiler knows makes a loop of a few instructions.
+    match group.bytes {
+        8 => each(8),
+        4 => each(4),
+        bytes => each(bytes),
     }
 }

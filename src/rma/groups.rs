@@ -34,6 +34,12 @@ impl Group {
             .wrapping_add_signed(self.stride.wrapping_mul(at as isize))
     }
 
+    /// Where a piece's packed bytes are, if those of the first one are there, and the piece, if the memory is this process's.
+    pub fn piece(&self, at: usize, packed: *mut u8) -> (*mut u8, *mut u8) {
+        let own = packed.wrapping_add(at * self.bytes);
+        (own, self.address(at) as *mut u8)
+    }
+
     /// All of its pieces with what is between them.
     fn range(&self) -> (usize, usize) {
         let (one, other) = (self.first, self.address(self.count - 1));
