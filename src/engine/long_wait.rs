@@ -98,6 +98,11 @@ pub(super) fn long_wait<R>(
     let oversubscribed = enter_at(first_of(engines)).oversubscribed;
     let watches = SLEEP_AFTER.is_default() && !oversubscribed;
     let counts = SLEEP_AFTER.is_default() && oversubscribed;
+    // The process that an operation was done for may share the core.
+    let attention = match oversubscribed {
+        true => 0,
+        false => POLLS_AFTER_OPERATION,
+    };
     let mut shared = Yields::default();
     let mut contended = watches && contention::count();
     loop {
@@ -112,7 +117,7 @@ pub(super) fn long_wait<R>(
             shared = Yields::default();
             idle = false;
             if tasks::has_served() && !contended {
-                attentive = POLLS_AFTER_OPERATION;
+                attentive = attention;
             }
             continue;
         }
@@ -189,6 +194,12 @@ pub(super) fn long_wait<R>(
             let looks = (&asked, &mut wanted, published.as_ref());
             match sleep(engines, reason, done, idle, looks) {
                 Slept::Done(result) => return result,
+                // The next operation may come at once.
+                Slept::Moved if tasks::has_served() && !contended => {
+                    (began, yields, shared) = (0, 0, Yields::default());
+                    attentive = attention;
+                    idle = false;
+                }
                 Slept::Moved => idle = false,
                 Slept::Idle => idle = !idle,
             }
