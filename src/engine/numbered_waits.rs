@@ -2,26 +2,35 @@
 //!
 //! With several threads in MPI it says nothing: who uses it asks whether there is but one.
 
+use super::own_page;
 use crate::sync::{AtomicU64, Ordering};
+use crate::transport::Page;
 
 /// The wait that lasts, 0: none.
 static CURRENT: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// A wait with a number of its own, as long as this lives and no callback of the program has begun.
-pub(super) struct NumberedWait(());
+/// A wait with a number of its own, which the status page tells others of, as long as this lives and no callback of the program has begun.
+pub(super) struct NumberedWait(Option<&'static Page>);
 
 impl NumberedWait {
     pub fn begin() -> NumberedWait {
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         CURRENT.store(number, Ordering::Relaxed);
-        NumberedWait(())
+        let page = own_page();
+        if let Some(page) = page {
+            page.waits.begin_long();
+        }
+        NumberedWait(page)
     }
 }
 
 impl Drop for NumberedWait {
     fn drop(&mut self) {
         interrupt();
+        if let Some(page) = self.0 {
+            page.waits.end_long();
+        }
     }
 }
 

@@ -35,6 +35,7 @@ use crate::op::Operation;
 use crate::os::backoff::Backoff;
 use crate::os::monotonic_nanoseconds;
 use crate::os::peer_memory::{self, Piece};
+use crate::os::schedule;
 use crate::os::turns::LOOKS_AT_TARGET;
 use crate::queue::asked::{Asked, Outcome};
 use crate::queue::ring;
@@ -273,7 +274,7 @@ impl PrivateMemory<'_> {
             return false;
         };
         let kernel = groups::accumulate_cost(&groups.0);
-        if !groups::is_worth_while(&groups.0, kernel) || !self.may_offer() {
+        if !groups::is_worth_while(&groups.0, kernel) || !self.may_offer(0) {
             return false;
         }
         if self.is_target_asleep() {
@@ -307,21 +308,27 @@ impl PrivateMemory<'_> {
 
     /// `fill` writes the packed data.
     fn offer_put(&self, groups: &[Group], bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
-        let Some((own, learned)) = self.open_moved(groups, Action::Put, bytes) else {
+        let kernel = groups::kernel_cost(groups);
+        let Some((own, learned)) = self.open_moved(groups, Action::Put, (bytes, kernel)) else {
             return false;
         };
         // SAFETY: the box is this thread's until it is posted.
         fill(unsafe { own.data(groups.len(), bytes) });
-        let kernel = groups::kernel_cost(groups);
         self.post(&own, learned, bytes, || {
             let wakes = kernel >= WAKES && self.wake_target();
-            PATIENCE + if wakes { kernel as u64 / 2 } else { 0 }
+            PATIENCE
+                + match wakes {
+                    // The yields behind it may take their time.
+                    _ if node::is_oversubscribed() => kernel as u64,
+                    true => kernel as u64 / 2,
+                    false => 0,
+                }
         })
     }
 
     /// `take` gets the packed data. The target is not woken: the kernel gets what lies between the pieces along, and is as quick.
     fn offer_get(&self, groups: &[Group], bytes: usize, take: impl FnOnce(&[u8])) -> bool {
-        let Some((own, learned)) = self.open_moved(groups, Action::Get, bytes) else {
+        let Some((own, learned)) = self.open_moved(groups, Action::Get, (bytes, 0)) else {
             return false;
         };
         let is_done = self.post(&own, learned, bytes, || PATIENCE);
@@ -332,19 +339,23 @@ impl PrivateMemory<'_> {
         is_done
     }
 
-    /// Whether the target may run now. This process has nobody to offer its own memory to.
-    fn may_offer(&self) -> bool {
-        let is_other = engine::table().is_some_and(|table| table.me() != self.process());
-        is_other && !node::is_oversubscribed()
+    /// Whether the target may run now, or waits, and a put costs so much by the kernel that the core is to be left to it. This process has nobody to offer its own
+    /// memory to.
+    fn may_offer(&self, kernel: usize) -> bool {
+        let Some(table) = engine::table() else {
+            return false;
+        };
+        let waits = || table.of(self.process()).page.waits.has_long();
+        table.me() != self.process() && (!node::is_oversubscribed() || kernel >= WAKES && waits())
     }
 
     fn open_moved(
         &self,
         groups: &[Group],
         action: Action,
-        bytes: usize,
+        (bytes, kernel): (usize, usize),
     ) -> Option<(Own, &'static Learned)> {
-        if !groups::is_worth_moving(groups) || !self.may_offer() {
+        if !groups::is_worth_moving(groups) || !self.may_offer(kernel) {
             return None;
         }
         let learned = Learned::of(self.process())?;
@@ -401,6 +412,7 @@ impl PrivateMemory<'_> {
 /// Waits until an operation is over. Returns whether the target has done all; `None`: it has not claimed it for so many nanoseconds, or has died.
 fn outcome_of(own: &Own, asked: &Asked, process: u32, patience: u64) -> Option<bool> {
     let outcome = &own.head().outcome;
+    let is_shared = node::is_oversubscribed();
     let begun = monotonic_nanoseconds();
     let mut looks = 0_u32;
     loop {
@@ -412,8 +424,11 @@ fn outcome_of(own: &Own, asked: &Asked, process: u32, patience: u64) -> Option<b
         if !looks.is_multiple_of(LOOKS_AT_TARGET) {
             continue;
         }
-        // The target may wait for this process likewise.
+        // The target may wait for this process likewise, or for its core.
         tasks::serve();
+        if is_shared {
+            schedule::yield_now();
+        }
         if monotonic_nanoseconds() - begun >= patience {
             break;
         }

@@ -85,6 +85,8 @@ pub struct Slots {
     activity: AtomicU64,
     /// CLOCK_MONOTONIC nanoseconds when the last wait was over or the rank joined.
     idle_since: AtomicU64,
+    /// Threads in waits that are not short, shown or not.
+    long: AtomicU32,
     /// Threads that wait, also those that found no slot.
     waiting: AtomicU32,
     /// The slots in use, a set of bits.
@@ -128,6 +130,7 @@ pub const SHAPE: u64 = shape::combine(&[
     shape!(Slots {
         activity,
         idle_since,
+        long,
         waiting,
         taken,
         busy,
@@ -244,6 +247,21 @@ impl Slots {
         if let Some(slot) = slot {
             self.taken.fetch_and(!(1 << slot), Ordering::AcqRel);
         }
+    }
+
+    /// A thread of the program is in a wait that is not short, until [`Slots::end_long`].
+    pub fn begin_long(&self) {
+        self.long.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// That wait is over.
+    pub fn end_long(&self) {
+        self.long.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether a thread is in a wait that is not short: it makes progress as soon as it has a core.
+    pub fn has_long(&self) -> bool {
+        self.long.load(Ordering::Relaxed) > 0
     }
 
     /// Something moves.
