@@ -307,7 +307,7 @@ check-random: stage
 # Names of trials end in the number of ranks. No leak check: it reads all memory, of each rank, at each end. Up to VALGRIND_RANKS of them: each instruction takes fifty times as long.
 VALGRIND_RANKS ?= 2
 check-valgrind: stage
-	C_SUITE_WRAP="valgrind -q --leak-check=no --error-exitcode=99" $(CARGO) test --test c_suite -- \
+	C_SUITE_WRAP="valgrind -q --leak-check=no --error-exitcode=99 --suppressions=$(CURDIR)/tests/sanitizer/valgrind" $(CARGO) test --test c_suite -- \
 	  $(foreach ranks,$(filter-out $(shell seq $(VALGRIND_RANKS)),2 3 4 5 6 7 8 12 16 32 64),--skip /$(ranks))
 
 check-loom:
