@@ -294,9 +294,13 @@ impl Drop for Published {
 /// Messages of an engine that nobody has asked for, first those from the awaited process and those of the awaited communicator.
 fn unexpected(number: u32, wait: &Wait) -> Vec<Message> {
     let mut engine = enter_at(number);
-    let is_awaited = |process: usize| match &wait.whom {
-        Whom::Some(some) => names::on_page(process as u32).is_some_and(|it| some.contains(&it)),
-        _ => false,
+    let awaited: &[u32] = match &wait.whom {
+        Whom::Some(some) => some,
+        _ => &[],
+    };
+    let is_awaited = |process: usize| {
+        !awaited.is_empty()
+            && names::on_page(process as u32).is_some_and(|it| awaited.contains(&it))
     };
     let mut found = Vec::new();
     for number in engine.messages.numbers() {
