@@ -1,11 +1,15 @@
 /* MPI_Finalize succeeds without the dead, whoever of the others knows of them. args: how the last rank dies, and when: before, or within the
- * others' MPI_Finalize. */
+ * others' MPI_Finalize, or behind its own. */
 #include "failing.h"
 
 int main(int argc, char **argv)
 {
     int code;
     start_failing(&argc, &argv);
+    if (!strcmp(argv[2], "behind")) {
+        code = finish();
+        return rank == last ? raise(SIGKILL) : code;
+    }
     if (!strcmp(argv[2], "before"))
         last_dies(argv[1]);
     else {

@@ -29,15 +29,29 @@ struct Connection {
     kept: bool,
     /// It is ending: nothing is sent any more, and the others are told.
     ends: bool,
-    /// To be called when it has ended.
-    at_end: Option<AtEnd>,
 }
 
-type AtEnd = Box<dyn FnOnce() + Send>;
+type Tell = Box<dyn FnOnce() + Send>;
+
+/// What is to be called when no connection to some processes is left, if they were disconnected. They may be reached by several connections.
+struct AtDisconnect {
+    processes: Vec<u32>,
+    tell: Tell,
+    /// Whether one of the connections was ended with somebody at the other end.
+    is_due: bool,
+}
+
+impl AtDisconnect {
+    fn is_of(&self, connection: &Connection) -> bool {
+        let mut of_it = connection.processes.iter();
+        of_it.any(|it| self.processes.contains(it))
+    }
+}
 
 static CONNECTIONS: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
-/// Of connections that have ended, to be called without an engine.
-static TO_TELL: Mutex<Vec<AtEnd>> = Mutex::new(Vec::new());
+static AT_DISCONNECT: Mutex<Vec<AtDisconnect>> = Mutex::new(Vec::new());
+/// Of processes that are disconnected, to be called without an engine.
+static TO_TELL: Mutex<Vec<Tell>> = Mutex::new(Vec::new());
 
 /// The number of the node of the first process met that is on a node of another job.
 const FIRST_NODE: u32 = 1 << 15;
@@ -121,7 +135,6 @@ fn add(link: Option<u16>, processes: Vec<u32>) -> Hold {
         users: 1,
         kept: false,
         ends: false,
-        at_end: None,
     });
     told::changed(&connections);
     drop(connections);
@@ -185,7 +198,7 @@ fn visit(processes: impl Iterator<Item = u32> + Clone, mut what: impl FnMut(&mut
 /// Ends the connections that nothing uses: they were ended, or the others have.
 pub fn end_unused() {
     step(&mut enter());
-    tell_ended();
+    tell_disconnected();
 }
 
 /// Takes all that is ending a step further; what is to be told then is left.
@@ -200,12 +213,16 @@ fn retain(stays: impl FnMut(&mut Connection) -> bool) {
     connections.retain_mut(stays);
     if connections.len() != before {
         told::changed(&connections);
+        let mut waiting = AT_DISCONNECT.lock();
+        let over = waiting.extract_if(.., |to| !connections.iter().any(|it| to.is_of(it)));
+        let due = over.filter(|to| to.is_due).map(|to| to.tell);
+        TO_TELL.lock().extend(due);
     }
 }
 
-fn tell_ended() {
-    let ended = std::mem::take(&mut *TO_TELL.lock());
-    ended.into_iter().for_each(|tell| tell());
+fn tell_disconnected() {
+    let all = std::mem::take(&mut *TO_TELL.lock());
+    all.into_iter().for_each(|tell| tell());
 }
 
 /// Goes on with what is ending. Whether no connection to these processes is: what was sent has arrived, and they know that this one
@@ -219,13 +236,13 @@ pub fn have_parted(engine: &mut Engine, processes: &[u32]) -> bool {
     !CONNECTIONS.lock().iter().any(ends)
 }
 
-/// Has `tell` called when the connection to a process ends, once.
-pub fn at_end(process: u32, tell: impl FnOnce() + Send + 'static) {
-    let mut connections = CONNECTIONS.lock();
-    let mut of_it = connections.iter_mut();
-    if let Some(connection) = of_it.find(|it| it.processes.contains(&process)) {
-        connection.at_end = Some(Box::new(tell));
-    }
+/// Has `tell` called once when these processes, which are connected, are disconnected.
+pub fn at_disconnect(processes: Vec<u32>, tell: impl FnOnce() + Send + 'static) {
+    AT_DISCONNECT.lock().push(AtDisconnect {
+        processes,
+        tell: Box::new(tell),
+        is_due: false,
+    });
 }
 
 /// Tells the processes of other jobs that this one is in MPI_Finalize, as [`Page::set_finalizing`] says.
@@ -253,10 +270,10 @@ pub fn begin_to_leave() {
         link.own().set_state(State::Finalized);
         link.own().set_exited();
     }
+    // The jobs stay connected for those that started them.
+    AT_DISCONNECT.lock().clear();
     for connection in CONNECTIONS.lock().iter_mut().filter(|it| it.is_far()) {
         connection.ends = true;
-        // The jobs stay connected for those who started them.
-        connection.at_end = None;
         connection.users = 0;
         connection.kept = false;
     }
@@ -281,7 +298,7 @@ fn look_after(number: u64) -> bool {
         connection.number != number || !is_over
     });
     drop(engine);
-    tell_ended();
+    tell_disconnected();
     is_over
 }
 
@@ -302,11 +319,16 @@ impl Connection {
         self.ends |= self.users == 0 && (!self.kept || is_deserted(engine));
         let is_over = self.ends && (!self.is_far() || guests::have_parted(engine, processes));
         if is_over {
+            // What was kept is over because the others have finalized or died.
+            if !self.kept && !processes.iter().all(|it| has_died(*it)) {
+                for to in AT_DISCONNECT.lock().iter_mut() {
+                    to.is_due |= to.is_of(self);
+                }
+            }
             lose(engine, processes);
             if let Some(link) = self.link {
                 engine.remove_link(link);
             }
-            TO_TELL.lock().extend(self.at_end.take());
         }
         is_over
     }

@@ -73,11 +73,20 @@ pub fn spawn(
         let comm = side.meet(opening, &mut codes).map_err(lost)?;
         if let Some(cookie) = cookie {
             job.tell_connection(&cookie, true);
-            connections::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
+            tell_of_disconnect(job, comm, cookie);
         }
         Ok(comm)
     });
     Spawned { comm, codes }
+}
+
+/// Has mpiexec told when the other side of a connection, which the cookie names, is disconnected.
+fn tell_of_disconnect(job: &'static Job, comm: &Comm, cookie: String) {
+    let others = comm.peers_as_members();
+    let others = (0..others.size()).map(|rank| others.process(rank));
+    connections::at_disconnect(others.collect(), move || {
+        job.tell_connection(&cookie, false);
+    });
 }
 
 /// Has the launcher start the processes and waits for them at the port, which is closed then. The error code of each process, and the connection.
@@ -186,9 +195,7 @@ fn meet_parents_now() -> Result<()> {
     });
     let parents = side.meet(opening, &mut Codes::new())?;
     // Both sides tell: a process may end as soon as it has left the other one, which may not know it yet.
-    connections::at_end(parents.process(0), move || {
-        job.tell_connection(&cookie, false);
-    });
+    tell_of_disconnect(job, parents, cookie);
     parents.set_name("MPI_COMM_PARENT");
     PARENT.store(parents.handle, Ordering::Relaxed);
     Ok(())

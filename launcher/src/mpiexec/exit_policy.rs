@@ -80,7 +80,7 @@ impl Supervisor<'_> {
                     "{name} was killed by {}{whose}{others}",
                     signal_name(signal)
                 ));
-                if stage == Stage::Finalized {
+                if stage == Stage::Finalized && !self.survives() {
                     self.code.get_or_insert(128 + signal);
                 } else {
                     self.died(128 + signal);

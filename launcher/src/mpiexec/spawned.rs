@@ -8,7 +8,7 @@ use super::ending::Cause;
 use super::front::BY_KERNEL;
 use super::output::Kind;
 use super::plan::{self, Plan, Refusal};
-use super::rank::{Life, Rank};
+use super::rank::Life;
 use super::request::{Label, Program, Request, StandardInput};
 use super::server::{SpawnRequest, Wanted};
 use super::state::Spawned;
@@ -124,7 +124,6 @@ impl Supervisor<'_> {
             cookie,
             connected: false,
             disconnected: false,
-            says_disconnected: false,
             failed: false,
             died_out: false,
             running: true,
@@ -204,7 +203,7 @@ impl Supervisor<'_> {
                 }
                 FAILED => self.spawned[number].failed = true,
                 DIED_OUT => self.spawned[number].died_out = true,
-                DISCONNECTED => self.spawned[number].says_disconnected = true,
+                DISCONNECTED => self.spawned[number].disconnected = true,
                 _ => {
                     if let Some(word) = line.strip_prefix(ANSWER) {
                         self.hear_spawned_answer(number, word);
@@ -249,15 +248,13 @@ impl Supervisor<'_> {
         if job.started && !job.summed {
             self.verdict.ended.add_unknown();
         }
-        let is_anybody_left = self.is_anybody_left();
         let job = &self.spawned[number];
-        let disconnected = job.is_disconnected(is_anybody_left);
         let code = match life {
             Life::Exited(code) => code,
             Life::Killed(signal) => 128 + signal,
             Life::Running | Life::Lost => return,
         };
-        let connected = job.connected && !disconnected;
+        let connected = job.connected && !job.disconnected;
         // What a rank's death means is the others' business where the job goes on; that of its mpiexec is nobody's.
         let ended_by_rank = matches!(life, Life::Exited(_)) && goes_on;
         let failed = job.failed || code > 128 && !ended_by_rank;
@@ -282,7 +279,7 @@ impl Supervisor<'_> {
             self.deaths.get_or_insert(code);
         } else if connected {
             self.code.get_or_insert(code);
-        } else if disconnected {
+        } else if self.spawned[number].disconnected {
             self.say(&format!(
                 "warning: a job that was spawned, and is disconnected, has ended with exit code {code}"
             ));
@@ -306,17 +303,9 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Whether somebody of this job is left. It is asked when something is made of it, not when a spawned job has said that it is disconnected: its ranks
-    /// may know of the last death here before this process does.
-    fn is_anybody_left(&self) -> bool {
-        self.ranks.iter().any(Rank::is_running) || self.has_survivors()
-    }
-
     /// Ends the jobs that end with this one.
     pub(super) fn end_spawned(&mut self) {
-        let is_anybody_left = self.is_anybody_left();
-        let connected = |job: &&mut Spawned| !job.is_disconnected(is_anybody_left);
-        for job in self.spawned.iter_mut().filter(connected) {
+        for job in self.spawned.iter_mut().filter(|job| !job.disconnected) {
             job.socket = None;
         }
     }
@@ -334,9 +323,7 @@ impl Supervisor<'_> {
 
     /// Passes a signal on to jobs that do not end with this one.
     pub(super) fn tell_disconnected(&mut self, signal: i32) {
-        let is_anybody_left = self.is_anybody_left();
-        let disconnected = |job: &&mut Spawned| job.is_disconnected(is_anybody_left);
-        for job in self.spawned.iter_mut().filter(disconnected) {
+        for job in self.spawned.iter_mut().filter(|job| job.disconnected) {
             if let Some(socket) = &mut job.socket {
                 let _ = socket.write_all(&[signal as u8]);
             }
@@ -391,8 +378,8 @@ impl Supervisor<'_> {
         if ending.is_some_and(|ending| ending.time(Instant::now()) > OWN_ENDS) {
             return Vec::new();
         }
-        let (all, is_anybody_left) = (self.spawned.iter(), self.is_anybody_left());
-        let on = all.filter(|job| job.running && job.is_disconnected(is_anybody_left));
+        let all = self.spawned.iter();
+        let on = all.filter(|job| job.running && job.disconnected);
         on.map(|job| job.pid).collect()
     }
 

@@ -65,10 +65,7 @@ pub struct Spawned {
     /// The secret part of the port that the processes connect to.
     pub cookie: String,
     pub connected: bool,
-    /// A rank of this job has said so.
     pub disconnected: bool,
-    /// Its own ranks have said so. For them the connection also ends with the last process here that dies.
-    pub says_disconnected: bool,
     pub failed: bool,
     /// Its code is that of a death, which nobody of it has survived.
     pub died_out: bool,
@@ -82,13 +79,6 @@ pub struct Spawned {
     pub answered: u64,
     /// It has said of which jobs it was, and what they had sent, at its end.
     pub summed: bool,
-}
-
-impl Spawned {
-    /// Whether it does not belong to this job any more.
-    pub fn is_disconnected(&self, is_anybody_left: bool) -> bool {
-        self.disconnected || self.says_disconnected && is_anybody_left
-    }
 }
 
 /// What the keeper knows of its own ranks.
