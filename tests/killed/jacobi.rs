@@ -46,7 +46,7 @@ impl Random {
 #[derive(Default)]
 struct Run {
     results: Vec<String>,
-    /// Before there was a result, and after it.
+    /// Those that the others had to recover from, and those that came too late for that.
     kills: u64,
     late: u64,
     recoveries: u64,
@@ -91,7 +91,7 @@ fn run_trial(bench: &Bench, name: &str, starter: Starter) -> Result<(), Failed> 
         longest = longest.max(one.longest);
     }
     eprintln!(
-        "killed: {name}: {done} runs, {kills} ranks killed before the result, {late} after it, {recoveries} recoveries, \
+        "killed: {name}: {done} runs, {kills} ranks killed before the result, {late} too late for that, {recoveries} recoveries, \
          the longest {longest:.0} ms after the kill, in {:.0} s",
         begin.elapsed().as_secs_f64()
     );
@@ -152,6 +152,8 @@ fn run(bench: &Bench, starter: Starter, seed: u64, work: Option<Duration>) -> Re
     let part = work.unwrap_or_default().as_micros() as u64 * 9 / 10 / wanted.max(1);
     let (mut next_kill, mut last_kill) = (None::<Instant>, begin);
     let mut begun = None;
+    // Whether the others have gone on since the last kill.
+    let mut is_met = true;
     let is_hanging = loop {
         let until = next_kill.unwrap_or(begin + limit);
         match output.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -167,6 +169,7 @@ fn run(bench: &Bench, starter: Starter, seed: u64, work: Option<Duration>) -> Re
                 }
                 if line.contains("go on") {
                     found.recoveries += 1;
+                    is_met = true;
                     let taken = last_kill.elapsed().as_secs_f64() * 1e3;
                     found.longest = found.longest.max(taken);
                 }
@@ -188,15 +191,17 @@ fn run(bench: &Bench, starter: Starter, seed: u64, work: Option<Duration>) -> Re
                     let victim = ranks[random.below(ranks.len() as u64) as usize];
                     last_kill = Instant::now();
                     let _ = kill_process(victim, Signal::KILL);
-                    match found.results.is_empty() {
-                        true => found.kills += 1,
-                        false => found.late += 1,
-                    }
+                    found.kills += 1;
+                    is_met = false;
                     wanted -= 1;
                 }
             }
         }
     };
+    // The result was on its way to us, or nobody needed the victim any more.
+    if !is_met && !found.results.is_empty() {
+        (found.kills, found.late) = (found.kills - 1, found.late + 1);
+    }
     if is_hanging {
         launcher::stop(&mut child);
     }
