@@ -50,6 +50,28 @@ impl Yields {
     }
 }
 
+/// What a wait has done since something has moved.
+#[derive(Default)]
+struct Quiet {
+    /// When its first yields were over; 0: they are not.
+    since: u64,
+    yields: u32,
+    /// Its yields on an oversubscribed node.
+    shared: Yields,
+    /// Polls that are left of those that follow an operation for another process at once.
+    attentive: u32,
+}
+
+impl Quiet {
+    /// Something has moved; so many polls are to follow at once.
+    fn reset(&mut self, attentive: u32) {
+        *self = Quiet {
+            attentive: self.attentive.max(attentive),
+            ..Quiet::default()
+        };
+    }
+}
+
 /// Nanoseconds after which a wait that sleeps names its communicator, which looks at all there are: ranks that share cores sleep in most
 /// waits, and few of these last.
 const NAMED_AFTER: u64 = 1_000_000;
@@ -85,9 +107,7 @@ pub(super) fn long_wait<R>(
     SPINS_BEFORE_YIELDS.fetch_add(spins, Ordering::Relaxed);
     LONG_WAITS.fetch_add(1, Ordering::Relaxed);
     let _numbered = NumberedWait::begin();
-    let mut yields = 0u32;
-    let mut attentive = 0;
-    let mut began = 0;
+    let mut quiet = Quiet::default();
     let mut published: Option<Published> = None;
     let mut idle = false;
     let mut asked = Asked::NEVER;
@@ -103,7 +123,6 @@ pub(super) fn long_wait<R>(
         true => 0,
         false => POLLS_AFTER_OPERATION,
     };
-    let mut shared = Yields::default();
     let mut contended = watches && contention::count();
     loop {
         let (moved, result) = poll_once(engines, done, false);
@@ -112,13 +131,9 @@ pub(super) fn long_wait<R>(
         }
         if moved {
             published::stir();
-            began = 0;
-            yields = 0;
-            shared = Yields::default();
+            let is_served = tasks::has_served() && !contended;
+            quiet.reset(if is_served { attention } else { 0 });
             idle = false;
-            if tasks::has_served() && !contended {
-                attentive = attention;
-            }
             continue;
         }
         if liveness::has_news()
@@ -126,33 +141,33 @@ pub(super) fn long_wait<R>(
         {
             return result;
         }
-        if attentive > 0 {
-            attentive -= 1;
+        if quiet.attentive > 0 {
+            quiet.attentive -= 1;
             continue;
         }
         if !contended {
             let before = monotonic_nanoseconds();
             schedule::yield_now();
-            yields += 1;
+            quiet.yields += 1;
             let took = monotonic_nanoseconds() - before;
             contended = watches && contention::note_yield(took);
             if counts {
-                shared.count(took);
+                quiet.shared.count(took);
             }
-            if yields < YIELDS && !shared.are_enough() && !contended {
+            if quiet.yields < YIELDS && !quiet.shared.are_enough() && !contended {
                 continue;
             }
         }
         let now = monotonic_nanoseconds();
-        if began == 0 {
-            began = now;
+        if quiet.since == 0 {
+            quiet.since = now;
             match &mut published {
                 Some(published) => published.renew(reason),
                 None => published = Published::begin(reason, first_of(engines), now),
             }
         }
-        let waited = now - began;
-        if contended || shared.are_enough() || waited > sleep_after {
+        let waited = now - quiet.since;
+        if contended || quiet.shared.are_enough() || waited > sleep_after {
             if waited > NAMED_AFTER
                 && let Some(published) = published.as_mut()
             {
@@ -160,7 +175,7 @@ pub(super) fn long_wait<R>(
             }
             if tasks::prepare_sleep() {
                 published::stir();
-                began = 0;
+                quiet.since = 0;
                 continue;
             }
             if let Some(heap) = transport::heap() {
@@ -175,7 +190,7 @@ pub(super) fn long_wait<R>(
                 match checked {
                     Checked::Done(result) => return result,
                     Checked::Moved => {
-                        began = 0;
+                        quiet.since = 0;
                         continue;
                     }
                     Checked::Nothing(counts) => wanted.checked(counts),
@@ -194,13 +209,13 @@ pub(super) fn long_wait<R>(
             let looks = (&asked, &mut wanted, published.as_ref());
             match sleep(engines, reason, done, idle, looks) {
                 Slept::Done(result) => return result,
-                // The next operation may come at once.
-                Slept::Moved if tasks::has_served() && !contended => {
-                    (began, yields, shared) = (0, 0, Yields::default());
-                    attentive = attention;
+                Slept::Moved => {
+                    // The next operation may come at once.
+                    if tasks::has_served() && !contended {
+                        quiet.reset(attention);
+                    }
                     idle = false;
                 }
-                Slept::Moved => idle = false,
                 Slept::Idle => idle = !idle,
             }
         }
