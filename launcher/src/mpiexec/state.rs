@@ -86,6 +86,8 @@ pub struct Spawned {
 pub struct Ends {
     /// By index: what the page says, since when, and whether that was told.
     pub known: HashMap<usize, (u32, Instant, bool)>,
+    /// A rank of any host has died.
+    pub has_death: bool,
     /// Hosts that are lost have told nothing: ranks and what to say.
     pub lost: Vec<(u32, u32)>,
 }

@@ -10,8 +10,7 @@ use crate::mpiexec::supervisor::Supervisor;
 use oxmpi::transport::life::End;
 use std::time::{Duration, Instant};
 
-/// Only what stays so for as long is told, but deaths: a job that ends as it should sends nothing of all its ranks' ends, and what a rank
-/// in MPI_Finalize has sent has arrived.
+/// As long as nobody has died only what stays so for as long is told, but deaths: a job that ends as it should sends nothing of all its ranks' ends.
 const SETTLED: Duration = Duration::from_secs(3);
 
 impl Ends {
@@ -23,8 +22,13 @@ impl Ends {
 
 impl Supervisor<'_> {
     /// Tells the other hosts of ends of ranks here: deaths, and that a rank wants to survive them, at once, all else when it has lasted for
-    /// [`SETTLED`].
+    /// [`SETTLED`]. After a death everything is told at once: one that could not be in the barrier of MPI_Finalize with the dead has left, and
+    /// others wait for it there.
     pub(crate) fn tell_ends(&mut self, now: Instant) {
+        let settled = match self.ends.has_death {
+            true => Duration::ZERO,
+            false => SETTLED,
+        };
         let mut news = std::mem::take(&mut self.ends.lost);
         for (index, rank) in self.ranks.iter().enumerate() {
             if rank.elsewhere.is_some() {
@@ -36,7 +40,7 @@ impl Supervisor<'_> {
             if known.0 != end {
                 *known = (end, now, false);
             }
-            let is_due = End::is_death(end) || is_wish || now >= known.1 + SETTLED;
+            let is_due = End::is_death(end) || is_wish || now >= known.1 + settled;
             if !known.2 && is_due {
                 known.2 = true;
                 news.push((rank.world as u32, end));
@@ -68,6 +72,7 @@ impl Supervisor<'_> {
             }
         }
         if news.iter().any(|(_, known)| End::is_death(*known)) {
+            self.ends.has_death = true;
             self.segment.tell_of_deaths();
         }
     }
