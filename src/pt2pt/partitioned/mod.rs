@@ -349,6 +349,12 @@ impl Partitioned {
     /// MPI_Start.
     fn start(self: Arc<Self>, index: Index) {
         let mut state = self.state.lock();
+        if state.lost == Some(REVOKED) && matches!(state.side, Side::Sender { .. }) {
+            // The communicator was revoked behind the call's look at that.
+            drop(state);
+            enter().end_task(index, Some(losses::revoked()));
+            return;
+        }
         state.active = true;
         match &mut state.side {
             Side::Sender { ready, left, .. } => {

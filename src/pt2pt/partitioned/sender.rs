@@ -17,7 +17,9 @@ impl Partitioned {
         }
         let mut state = self.state.lock();
         let active = state.active;
-        if state.lost == Some(REVOKED) {
+        // Each of the two comes first: a start may have found the one while a thread that takes a revocation in is about to say the other.
+        let is_of_revoked = || enter().requests().at(index).is_of_revoked();
+        if state.lost == Some(REVOKED) || !active && is_of_revoked() {
             return Err(losses::revoked());
         }
         let Side::Sender {
