@@ -17,7 +17,7 @@ impl Partitioned {
         }
         let mut state = self.state.lock();
         let active = state.active;
-        // Each of the two comes first: a start may have found the one while a thread that takes a revocation in is about to say the other.
+        // A thread that takes a revocation in marks the request, and says so here after that: a start between the two has ended at once.
         let is_of_revoked = || enter().requests().at(index).is_of_revoked();
         if state.lost == Some(REVOKED) || !active && is_of_revoked() {
             return Err(losses::revoked());
