@@ -19,7 +19,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 /// Seconds that each line of a script may take, so that nothing hangs.
-const LIMIT: usize = 10;
+const LIMIT: usize = 60;
 
 /// The prefix that `make` stages, and a folder with what the commands of the documents need.
 struct Stage {
