@@ -33,19 +33,12 @@ struct Connection {
 
 type Tell = Box<dyn FnOnce() + Send>;
 
-/// What is to be called when no connection to some processes is left, if they were disconnected. They may be reached by several connections.
+/// A callback for the disconnection of some processes, which may be reached by several connections: it is called when the last of these is over.
 struct AtDisconnect {
     processes: Vec<u32>,
     tell: Tell,
     /// Whether one of the connections was ended with somebody at the other end.
     is_due: bool,
-}
-
-impl AtDisconnect {
-    fn is_of(&self, connection: &Connection) -> bool {
-        let mut of_it = connection.processes.iter();
-        of_it.any(|it| self.processes.contains(it))
-    }
 }
 
 static CONNECTIONS: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
@@ -214,7 +207,8 @@ fn retain(stays: impl FnMut(&mut Connection) -> bool) {
     if connections.len() != before {
         told::changed(&connections);
         let mut waiting = AT_DISCONNECT.lock();
-        let over = waiting.extract_if(.., |to| !connections.iter().any(|it| to.is_of(it)));
+        let is_left = |to: &AtDisconnect| connections.iter().any(|it| it.reaches(&to.processes));
+        let over = waiting.extract_if(.., |to| !is_left(to));
         let due = over.filter(|to| to.is_due).map(|to| to.tell);
         TO_TELL.lock().extend(due);
     }
@@ -229,10 +223,7 @@ fn tell_disconnected() {
 /// has left. [`end_unused`] is to be called then.
 pub fn have_parted(engine: &mut Engine, processes: &[u32]) -> bool {
     step(engine);
-    let ends = |connection: &Connection| {
-        let mut of_it = connection.processes.iter();
-        connection.ends && of_it.any(|it| processes.contains(it))
-    };
+    let ends = |connection: &Connection| connection.ends && connection.reaches(processes);
     !CONNECTIONS.lock().iter().any(ends)
 }
 
@@ -307,6 +298,11 @@ impl Connection {
         self.link.is_none()
     }
 
+    /// Whether it is one to any of these processes.
+    fn reaches(&self, processes: &[u32]) -> bool {
+        self.processes.iter().any(|it| processes.contains(it))
+    }
+
     /// Ends it a step further if nothing uses it: it was ended, or the others have. Whether it is over.
     fn step(&mut self, engine: &mut Engine) -> bool {
         let processes = &self.processes;
@@ -322,7 +318,7 @@ impl Connection {
             // What was kept is over because the others have finalized or died.
             if !self.kept && !processes.iter().all(|it| has_died(*it)) {
                 for to in AT_DISCONNECT.lock().iter_mut() {
-                    to.is_due |= to.is_of(self);
+                    to.is_due |= self.reaches(&to.processes);
                 }
             }
             lose(engine, processes);
